@@ -1,6 +1,6 @@
 /*
- * access.h - preflight requests: the server's version, our identity there, the meaning of a
- * resource name, and our permissions.
+ * access.h - preflight requests: the server's version and resources, our identity there, the meaning
+ * of a resource name, and our permissions.
  *
  *     inf_identity_request(client, &app->identity, on_identity);
  *     inf_access_request(client, &app->access, "deploy", "shop", on_access, &err);
@@ -89,6 +89,32 @@ INF_API int inf_access_request(struct inf_client *client, struct inf_request *re
 INF_API int inf_resource_request(struct inf_client *client, struct inf_request *request,
                                  const char *resource, const char *ns, inf_access_cb *on_done,
                                  struct inf_error *err);
+
+/* A resource of the server in one of its versions. Lists end with NULL. Valid until the callback
+ * returns. */
+struct inf_api_resource {
+    struct inf_resource resource;
+    bool namespaced;
+    bool preferred;           /* the version that clients should use */
+    const char *const *verbs; /* "list", "watch", ... */
+    const char *const *short_names;
+    const char *const *categories; /* "all", ... */
+    void *reserved[2];
+};
+
+/** Receives @n resources in the server's order; or NULL and the error. */
+typedef void inf_resources_cb(struct inf_request *request, const struct inf_api_resource *resources,
+                              size_t n, const struct inf_error *err);
+
+/**
+ * Requests all resources that the server has, without subresources.
+ *
+ * Groups that do not respond are left out and logged. Documents that the client has read in the last 5
+ * minutes are used again. Fails if the server can't be reached or rejects our credentials. Returns 0, or
+ * -INF_EINVAL if @request is active.
+ */
+INF_API int inf_resources_request(struct inf_client *client, struct inf_request *request,
+                                  inf_resources_cb *on_done);
 
 /**
  * Resolves the resource name @text without a server. That is possible if @text names group and

@@ -29,6 +29,8 @@ enum inf_origin {
     INF_INITIAL, /* the object existed when the cache was first filled */
     INF_RELIST,  /* found by comparison with a new list; intermediate states are unknown */
     INF_RESYNC,  /* nothing changed: periodic redelivery, see resync_ms in struct inf_handler */
+    INF_RESUMED, /* happened while no process watched: found by comparing the restored copy (state.h)
+                    with a new list; intermediate states are unknown */
 };
 
 struct inf_event {
@@ -82,7 +84,7 @@ static inline const struct inf_object *inf_event_object(const struct inf_event *
 /** "ADDED", "MODIFIED", "DELETED". */
 INF_API const char *inf_verb_name(enum inf_verb verb);
 
-/** "live", "initial", "relist", "resync". */
+/** "live", "initial", "relist", "resync", "resumed". */
 INF_API const char *inf_origin_name(enum inf_origin origin);
 
 /** "relist", "rewind", "skipped", "dropped". */

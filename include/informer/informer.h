@@ -43,6 +43,7 @@ struct uv_loop_s;
 struct inf_client;
 struct inf_handler;
 struct inf_informer;
+struct inf_state;
 
 /* ---- clients ---- */
 
@@ -67,9 +68,11 @@ struct inf_client_options {
     const char *user;    /* instead of the context's */
 
     /* Alternatively, without a kubeconfig. */
-    const char *server;     /* a URL: "https://10.0.0.1:6443" */
-    const char *ca_file;    /* with server; NULL: the system's authorities */
-    const char *token_file; /* with server; read again when it changes */
+    const char *server; /* a URL: "https://10.0.0.1:6443" */
+
+    /* With either of them. */
+    const char *ca_file;    /* NULL: the kubeconfig's; with server the system's authorities */
+    const char *token_file; /* instead of other credentials; read again when it changes */
 
     const char *as; /* impersonate this user */
 
@@ -83,6 +86,8 @@ struct inf_client_options {
 
     const char *user_agent;  /* NULL: informer/VERSION */
     uint32_t stale_after_ms; /* see on_freshness; 0: 150,000, at most 1 day */
+    uint32_t latency_ms; /* while changes arrive faster, read them at this interval: less CPU, but
+                                handlers are called up to that much later. 0: never, at most 1000 */
 
     /* The budget that counts the backlogs of this client's informers; clients may share one. NULL:
      * none. It may be freed after inf_client_close(). */
@@ -99,7 +104,19 @@ struct inf_client_options {
     const char *log_name;
     enum inf_log_level log_level; /* minimum level to log */
 
-    void *reserved[4];
+    /* A bearer token, instead of the kubeconfig's credentials and token_file. It appears in no log. */
+    const char *token;
+
+    /* With `as`: groups to impersonate, NULL-terminated. NULL: none. */
+    const char *const *as_groups;
+
+    /* Records the caches of this client in this state (state.h) and starts them with what it has:
+     * readers and handlers get the saved objects as soon as the state is loaded, then the
+     * differences. Informers that are opened before wait for it. Set hash_key, and an epoch that
+     * depends on it. Close the client before the state. NULL: none. */
+    struct inf_state *state;
+
+    void *reserved[1];
 };
 
 /**
@@ -149,7 +166,7 @@ INF_API bool inf_client_same(const struct inf_client *a, const struct inf_client
 
 /**
  * Applies the connection settings of @fresh (credentials, certificate authorities, proxy,
- * stale_after_ms) to @client and closes @fresh. @fresh was opened on the same loop for the same
+ * stale_after_ms, latency_ms) to @client and closes @fresh. @fresh was opened on the same loop for the same
  * cluster and has no informers.
  *
  * Informers keep their objects and handlers. Watches are opened again at the resource version they
@@ -239,7 +256,11 @@ struct inf_watch {
     /* If changes arrive faster than they are applied, deliver only the newest state of an
      * object. */
     bool coalesce;
-    bool reserved_flags[3];
+    /* Hold objects compressed. The cache needs a fraction of the memory; a change and a read cost
+     * more CPU. Objects that are passed to callbacks or found by inf_store_get() are as usual; one
+     * that a walk returns is valid only until the next step of that walk. */
+    bool compact;
+    bool reserved_flags[2];
 
     void *reserved[4];
 };
@@ -278,9 +299,9 @@ INF_API int inf_informer_separate(struct inf_informer *informer, const struct in
  * The cache stays and is compared with the first list of @watch. Handlers get on_gap
  * (INF_GAP_RELIST, with @why) and then only the differences, with origin INF_RELIST. An object with
  * the same uid and resource version is not a difference, even if fewer or more of its fields are
- * kept. A change of only `optional` and `coalesce` needs no list. If the cache was shared with
- * other informers, this informer gets its own. If @watch equals the current watch, nothing happens.
- * Returns 0, or -INF_EINVAL and changes nothing. @err may be NULL.
+ * kept. A change of only `optional`, `coalesce` and `compact` needs no list. If the cache was shared
+ * with other informers, this informer gets its own. If @watch equals the current watch, nothing
+ * happens. Returns 0, or -INF_EINVAL and changes nothing. @err may be NULL.
  */
 INF_API int inf_informer_change(struct inf_informer *informer, const struct inf_watch *watch,
                                 const char *why, struct inf_error *err);
@@ -400,7 +421,17 @@ struct inf_status {
     uint64_t coalesced;           /* changes replaced by a newer one before delivery */
     size_t queued;                /* changes that currently wait to be applied */
 
-    uint64_t reserved[8];
+    /* The list that is being received: its objects up to now, and their memory as in
+     * inf_store_bytes(). 0: no list is in progress, or no object has arrived. */
+    uint64_t list_objects;
+    uint64_t list_bytes;
+
+    /* The copy was restored (see state.h), and the server has not confirmed it yet. It has the age
+     * restored_age_ms, which is 0 otherwise. */
+    bool restored;
+    uint64_t restored_age_ms;
+
+    uint64_t reserved[4];
 };
 
 /** Stores the current state of @informer in @ret_status. The error text is a copy. */
@@ -408,7 +439,7 @@ INF_API void inf_informer_status(const struct inf_informer *informer,
                                  struct inf_status *ret_status);
 
 /**
- * The state as one word: "syncing", "live", "stale", "held", "waiting", "forbidden",
+ * The state as one word: "syncing", "restored", "live", "stale", "held", "waiting", "forbidden",
  * "unauthorized", "not found", "failing".
  */
 INF_API const char *inf_status_name(const struct inf_status *status);

@@ -47,6 +47,9 @@ INF_API void inf_path_free(struct inf_path *path);
  */
 INF_API const char *inf_path_text(const struct inf_path *path);
 
+/** Whether @path names at most one value of an object: it has no [*] and no [key=value]. */
+INF_API bool inf_path_is_single(const struct inf_path *path);
+
 /**
  * Receives one value as the server spelled it: @len bytes at @json, borrowed, not NUL-terminated.
  * Returns whether to continue.

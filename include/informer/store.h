@@ -32,6 +32,9 @@ struct inf_store;
 /**
  * The object with that namespace and name, borrowed (see object.h), or NULL. @ns is "" for
  * cluster-scoped objects.
+ *
+ * A compact cache keeps the expanded object until control returns to the loop. To read many objects
+ * at once, use a cursor or a function with a callback.
  */
 INF_API const struct inf_object *inf_store_get(const struct inf_store *store, const char *ns,
                                                const char *name);
@@ -39,7 +42,7 @@ INF_API const struct inf_object *inf_store_get(const struct inf_store *store, co
 /** The number of objects. */
 INF_API size_t inf_store_count(const struct inf_store *store);
 
-/** The sum of inf_object_size() over all objects. */
+/** The memory of all objects: the sum of inf_object_size(), or in a compact cache of what is held. */
 INF_API size_t inf_store_bytes(const struct inf_store *store);
 
 /** The resource version of the store; "" before the first sync. Valid until the next change. */
@@ -100,11 +103,23 @@ INF_API int inf_store_by_index(const struct inf_store *store, const char *index,
  * order, until @each returns false. A NULL selector matches everything.
  *
  * A label selector is evaluated once for each distinct set of labels, not for each object: the pods
- * of one ReplicaSet share their labels, those of a StatefulSet mostly do not. A field selector is
- * evaluated for every object.
+ * of one ReplicaSet share their labels, those of a StatefulSet mostly do not. A field selector uses an
+ * index by the path of one of its fields, if there is one; otherwise it is evaluated for every object,
+ * which in a compact cache has to be expanded unless its name already differs.
  */
 INF_API void inf_store_select(const struct inf_store *store, const char *ns,
                               const struct inf_selector *selector, inf_object_fn *each, void *ctx);
+
+/**
+ * The same in slices, for caches that are too large for one call: examines at most @budget objects
+ * and continues after @cursor, which is at its start in the first call and is ended by the caller.
+ *
+ * Uses no index. Returns true when all objects were examined; false if the budget was used up, or
+ * @each returned false.
+ */
+INF_API bool inf_store_select_some(const struct inf_store *store, const char *ns,
+                                   const struct inf_selector *selector, struct inf_cursor *cursor,
+                                   size_t budget, inf_object_fn *each, void *ctx);
 
 /**
  * Receives one value, valid until the next change, and the number of objects that have it. Returns

@@ -93,3 +93,10 @@ void wipe_free(void *memory)
         explicit_bzero(memory, malloc_usable_size(memory));
     free(memory);
 }
+
+void memory_trim(void)
+{
+#ifdef __GLIBC__
+    malloc_trim(0);
+#endif
+}

@@ -23,6 +23,10 @@ __attribute__((malloc, returns_nonnull, format(printf, 1, 2))) char *xasprintf(c
  * the same length, as successive resource versions mostly do, no memory is allocated. */
 void str_replace(char **text, const char *with);
 
+/* Returns free pages to the operating system, if the C library can: after work that needed much memory.
+ * Takes about a millisecond. */
+void memory_trim(void);
+
 /* One zeroed object of type T. */
 #define NEW(T) ((T *)xcalloc(1, sizeof(T)))
 

@@ -48,6 +48,11 @@ static const struct builtin_resource builtin_resources[] = {
     {"storage.k8s.io", "volumeattachments", "VolumeAttachment", false},
 };
 
+const struct builtin_resource *builtin_resource_nth(size_t n)
+{
+    return n < ARRAY_LEN(builtin_resources) ? &builtin_resources[n] : NULL;
+}
+
 const struct builtin_resource *builtin_resource_find(const char *group, const char *name)
 {
     for (size_t i = 0; i < ARRAY_LEN(builtin_resources); i++) {

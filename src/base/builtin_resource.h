@@ -6,6 +6,7 @@
 #define BASE_BUILTIN_RESOURCE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 struct builtin_resource {
     const char *group; /* "": the core group */
@@ -19,5 +20,8 @@ const struct builtin_resource *builtin_resource_find(const char *group, const ch
 
 /* The same for a name with its group, as in "deployments.apps". */
 const struct builtin_resource *builtin_resource_parse(const char *text);
+
+/* The n-th resource, for iteration; NULL after the last one. */
+const struct builtin_resource *builtin_resource_nth(size_t n);
 
 #endif

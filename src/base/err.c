@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text/utf8.h"
+
 const char *inf_error_name(int code)
 {
     switch (code < 0 ? -code : code) {
@@ -29,19 +31,20 @@ const char *inf_error_meaning(int code)
     return code ? "unknown error" : "no error";
 }
 
-/* A text that does not fit ends in "...". Text from a peer or a file must not move a cursor or start a
- * new line: C0, DEL and C1 (in UTF-8) become spaces. */
+/* A text that does not fit ends in "...". Text from a peer or a file must not move a cursor, start a
+ * new line or mislead a reader: the bytes of unsafe characters become spaces. */
 __attribute__((format(printf, 3, 0))) static void err_format(char *text, size_t size,
                                                              const char *fmt, va_list args)
 {
     int n = vsnprintf(text, size, fmt, args);
     if (n >= (int)size)
         memcpy(text + size - 4, "...", 4);
-    for (unsigned char *c = (unsigned char *)text; *c; c++) {
-        if (*c == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0)
-            c[0] = c[1] = ' ';
-        if (*c < 0x20 || *c == 0x7f)
-            *c = ' ';
+    for (char *at = text, *end = text + strlen(text); at < end;) {
+        uint32_t c = 0;
+        size_t len = utf8_next((struct str){at, (size_t)(end - at)}, &c);
+        if (len && utf8_is_unsafe(c))
+            memset(at, ' ', len);
+        at += len ? len : 1; /* invalid UTF-8 stays */
     }
 }
 

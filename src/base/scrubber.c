@@ -16,8 +16,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/base64.h"
 #include "base/rng.h"
+#include "base/text/base64.h"
 
 enum {
     MASK_MAX = 3,    /* asterisks for one credential; fewer only if it was shorter */

@@ -10,11 +10,13 @@
 #include "daemon/daemon.h"
 #include "daemon/heap_trim.h"
 #include "daemon/journal/journal_consumer.h"
+#include "daemon/until.h"
 
 /* In the order in which they get each event. */
 static const struct event_consumer_ops *const consumers[] = {
     &journal_consumer,
     &heap_trim_consumer,
+    &until_consumer,
 };
 
 void consumers_open(struct daemon *d)

@@ -23,6 +23,7 @@
 #include "base/alloc.h"
 #include "base/base.h"
 #include "base/err.h"
+#include "daemon/conf/conf_dirs.h"
 #include "daemon/conf/conf_finalize.h"
 #include "daemon/consumers.h"
 #include "daemon/dump.h"
@@ -30,25 +31,35 @@
 #include "daemon/pool.h"
 #include "daemon/signals.h"
 #include "daemon/watch/cluster.h"
+#include "daemon/watch/owner_lookup.h"
 #include "daemon/watch/watcher.h"
 
 enum {
     HEARTBEAT_MS = 5000, /* interval of status updates to the service manager */
-    LEAVE_MS = 2000,     /* for closing files and lookups after all records are written */
+    LEAVE_MS = 3000,     /* for closing files and lookups after all records are written */
     BUDGET_SAY_AGAIN_MS =
         60 * 1000, /* that memory.backlog is exceeded is logged at most this often */
 };
 
-static const int signal_numbers[DAEMON_SIGNALS] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
+static const int signal_numbers[DAEMON_SIGNALS] = {SIGINT,  SIGTERM, SIGHUP,
+                                                   SIGUSR1, SIGUSR2, SIGWINCH};
 
 /* An invalid watch is an error of the command line or of the conf, depending on which named it. */
 int daemon_exit_code(const struct inf_error *err, bool ad_hoc)
 {
     switch (err->code) {
     case INF_EINVAL:
+    case INF_EREFUSED:
     case INF_ENOTFOUND: return ad_hoc ? EX_USAGE : EX_CONFIG;
     case INF_EIO: return EX_IOERR;
+    case INF_EUNAUTHORIZED:
     case INF_EFORBIDDEN: return EX_NOPERM;
+    case INF_ENET:
+    case INF_ETLS:
+    case INF_EPROTO:
+    case INF_ETIMEOUT:
+    case INF_ECUT:
+    case INF_EDECODE:
     case INF_ESERVER: return EX_UNAVAILABLE;
     default: return EX_CONFIG;
     }
@@ -92,19 +103,12 @@ static void on_leave_timeout(uv_timer_t *timer)
     _exit(d->exit_code);
 }
 
-/* The timer does not keep the loop running. */
-static void start_leave_timeout(struct daemon *d)
-{
-    uv_timer_start(&d->leaving, on_leave_timeout, LEAVE_MS, 0);
-    uv_unref((uv_handle_t *)&d->leaving);
-}
-
 static void on_loop_closed(struct loop *loop)
 {
     (void)loop; /* embedded in the daemon */
 }
 
-static void close_handles(struct daemon *d)
+static void on_all_closed(struct daemon *d)
 {
     signals_hold(); /* without handlers they would end the process with a wrong exit status */
     for (size_t i = 0; i < ARRAY_LEN(d->signals); i++)
@@ -112,19 +116,21 @@ static void close_handles(struct daemon *d)
     timer_stop(&d->loop.clock, &d->drain);
     notify_close(&d->notify);
     daemon_log_leave_clock(&d->log);
+    loop_disk_close(&d->disk);
     loop_close(&d->loop, on_loop_closed);
 }
 
 static void on_journal_closed(struct journal *journal)
 {
-    close_handles(container_of(journal, struct daemon, journal));
+    saved_state_close(container_of(journal, struct daemon, journal), on_all_closed);
 }
 
 static void on_drained(struct journal *journal)
 {
     struct daemon *d = container_of(journal, struct daemon, journal);
     timer_stop(&d->loop.clock, &d->drain);
-    start_leave_timeout(d);
+    uv_timer_start(&d->leaving, on_leave_timeout, LEAVE_MS, 0);
+    uv_unref((uv_handle_t *)&d->leaving); /* it does not keep the loop running */
     journal_close(journal);
 }
 
@@ -133,8 +139,13 @@ static void on_drain_timeout(struct timer *timer)
     exit_unwritten(container_of(timer, struct daemon, drain), EX_IOERR);
 }
 
-static void close_watches_and_clusters(struct daemon *d)
+void daemon_stop(struct daemon *d, const char *why)
 {
+    if (d->stopping)
+        return;
+    d->stopping = true;
+    notify_stopping(&d->notify);
+    saved_state_settle(d);
     list_for_each_safe(node, &d->watchers)
         watcher_close(container_of(node, struct watcher, node));
     list_for_each_safe(node, &d->clusters)
@@ -142,16 +153,7 @@ static void close_watches_and_clusters(struct daemon *d)
     web_close(&d->web);
     timer_stop(&d->loop.clock, &d->heartbeat);
     consumers_close(d);
-    unknown_resource_stop(&d->unknown);
-}
-
-static void daemon_stop(struct daemon *d, const char *why)
-{
-    if (d->stopping)
-        return;
-    d->stopping = true;
-    notify_stopping(&d->notify);
-    close_watches_and_clusters(d);
+    watch_session_stop(d);
     journal_stop(&d->journal, why);
     if (d->conf.drain_timeout_ms)
         timer_start(&d->loop.clock, &d->drain, d->conf.drain_timeout_ms);
@@ -163,10 +165,12 @@ static void daemon_stop(struct daemon *d, const char *why)
 /* To the state directory, or to stderr without one. */
 static void write_dump(struct daemon *d)
 {
-    char *path = xasprintf("%s/dump.json", d->conf.state_dir);
+    char *path = xasprintf("%s/dump.json", d->state_lock < 0 ? "" : d->conf.state_dir);
     struct buf dump = {0};
     struct inf_error err;
+    journal_collect(&d->journal);
     report_dump(d, &dump);
+    daemon_log_progress(&d->log, NULL);
     if (d->state_lock < 0)
         fwrite(dump.bytes, 1, dump.len, stderr);
     else if (dump_write(path, &dump, &err) < 0)
@@ -187,15 +191,8 @@ static void stop_by_signal(struct daemon *d, int number)
     daemon_stop(d, why);
 }
 
-static void on_signal(uv_signal_t *handle, int number)
+static void handle_signal(struct daemon *d, int number)
 {
-    struct daemon *d = handle->data;
-    loop_busy(&d->loop);
-    if (d->stopping) {
-        if (number == SIGINT || number == SIGTERM)
-            exit_unwritten(d, 128 + number);
-        return;
-    }
     switch (number) {
     case SIGHUP:
         if (d->options.ad_hoc)
@@ -205,8 +202,30 @@ static void on_signal(uv_signal_t *handle, int number)
         break;
     case SIGUSR1: journal_reopen(&d->journal); break;
     case SIGUSR2: write_dump(d); break;
+    case SIGWINCH: journal_set_width(&d->journal, terminal_width(STDOUT_FILENO)); break;
     default: stop_by_signal(d, number); break;
     }
+}
+
+static void on_signal(uv_signal_t *handle, int number)
+{
+    struct daemon *d = handle->data;
+    bool stops = number == SIGINT || number == SIGTERM;
+    loop_busy(&d->loop);
+    if (d->stopping && stops)
+        exit_unwritten(d, 128 + number);
+    else if (d->first_conf && !stops)
+        d->early_signals |= 1u << (handle - d->signals);
+    else if (!d->stopping)
+        handle_signal(d, number);
+}
+
+/* Those that came before the conf was applied. */
+static void handle_early_signals(struct daemon *d)
+{
+    for (size_t i = 0; i < ARRAY_LEN(d->signals); i++)
+        if (d->early_signals & 1u << i && !d->stopping)
+            handle_signal(d, signal_numbers[i]);
 }
 
 /* nohup ignores HUP, so that a command survives its terminal. */
@@ -216,6 +235,14 @@ static bool is_signal_ignored(int number)
     return sigaction(number, NULL, &now) == 0 && now.sa_handler == SIG_IGN;
 }
 
+/* Whether a signal is of interest to this process. */
+static bool is_signal_wanted(const struct daemon *d, int number)
+{
+    if (number == SIGWINCH)
+        return terminal_width(STDOUT_FILENO) && !d->options.no_trunc;
+    return number != SIGHUP || !d->options.ad_hoc || !is_signal_ignored(SIGHUP);
+}
+
 static void catch_signals(struct daemon *d)
 {
     signal(SIGPIPE, SIG_IGN);
@@ -223,7 +250,7 @@ static void catch_signals(struct daemon *d)
     for (size_t i = 0; i < ARRAY_LEN(d->signals); i++) {
         uv_signal_init(&d->uv, &d->signals[i]);
         d->signals[i].data = d;
-        if (signal_numbers[i] != SIGHUP || !d->options.ad_hoc || !is_signal_ignored(SIGHUP))
+        if (is_signal_wanted(d, signal_numbers[i]))
             uv_signal_start(&d->signals[i], on_signal, signal_numbers[i]);
     }
     signals_release();
@@ -242,8 +269,20 @@ static void on_lost(struct journal *journal, int error)
     daemon_stop(d, "stdout was closed");
 }
 
-static int open_state(struct daemon *d, const char *dir, struct inf_error *err)
+/* The progress is on the same terminal. */
+static void on_print(struct journal *journal)
 {
+    daemon_log_progress(&container_of(journal, struct daemon, journal)->log, NULL);
+}
+
+static int open_state(struct daemon *d, const struct conf *conf, struct inf_error *err)
+{
+    const char *dir = conf->state_dir;
+    int made = state_create(dir, conf_state_dir_is_below_home(conf), err);
+    if (made < 0)
+        return made;
+    if (made)
+        daemon_log_printf(&d->log, INF_LOG_INFO, "state directory %s created", dir);
     d->state_lock = state_take(dir, err);
     return d->state_lock < 0 ? -err->code : state_read_key(dir, d->hash_key, err);
 }
@@ -258,8 +297,11 @@ static int open_journal(struct daemon *d, const char *dir, struct inf_error *err
     d->journal.owner = &d->log;
     d->journal.log = daemon_log_line;
     d->journal.on_lost = on_lost;
+    if (d->options.ad_hoc)
+        d->journal.on_print = on_print;
     d->journal.on_drained = on_drained;
     d->journal.on_closed = on_journal_closed;
+    d->journal.reader.context.owners = owner_lookup_in(&d->watchers);
     consumers_open(d);
     return 0;
 }
@@ -298,19 +340,14 @@ static void on_memory(void *ctx, bool over)
                           status.used);
 }
 
-static void update_status_text(struct daemon *d)
+static void on_heartbeat(struct timer *timer)
 {
+    struct daemon *d = container_of(timer, struct daemon, heartbeat);
     struct buf sentence = {0};
     report_sentence(d, &sentence);
     buf_putc(&sentence, '\0');
     notify_status(&d->notify, sentence.bytes);
     buf_free(&sentence);
-}
-
-static void on_heartbeat(struct timer *timer)
-{
-    struct daemon *d = container_of(timer, struct daemon, heartbeat);
-    update_status_text(d);
     timer_start(&d->loop.clock, timer, HEARTBEAT_MS);
 }
 
@@ -365,43 +402,46 @@ static void log_startup(struct daemon *d)
     size_t watches = d->conf.n_watches, logs = d->conf.n_event_logs;
     daemon_log_printf(&d->log, INF_LOG_INFO, "informerd %s: %zu watch%s, %zu event log%s",
                       inf_version(), watches, watches == 1 ? "" : "es", logs, logs == 1 ? "" : "s");
-    if (!watches)
-        daemon_log_printf(&d->log, INF_LOG_WARN,
-                          "the configuration has no watches; there is nothing to do");
-    else if (!logs)
-        daemon_log_printf(&d->log, INF_LOG_WARN,
-                          "the configuration has no event_logs; changes are not logged");
 }
 
-/* The reason was logged with "retrying", as for a service, so the end is logged too. */
-static void on_unknown(struct unknown_resource *unknown, const struct inf_error *why)
+/* The state of the last run is loaded. */
+static void start_watching(struct daemon *d)
 {
-    struct daemon *d = container_of(unknown, struct daemon, unknown);
-    d->exit_code = daemon_exit_code(why, d->options.ad_hoc);
-    daemon_log_printf(&d->log, INF_LOG_ERROR, "giving up, exit code %d", d->exit_code);
-    daemon_stop(d, why->text);
-}
-
-static void daemon_start(struct daemon *d, struct conf *conf)
-{
+    struct conf *conf = d->first_conf;
+    struct buf state = {0};
     struct inf_error err;
-    catch_signals(d);
-    notify_init(&d->notify, &d->uv);
+    d->first_conf = NULL;
+    saved_state_describe(d, &state); /* before new streams are added */
+    buf_putc(&state, '\0');
     if (daemon_apply(d, conf, NULL, &err) < 0) {
         fprintf(stderr, "informerd: %s\n", err.text);
         d->exit_code = daemon_exit_code(&err, d->options.ad_hoc);
         daemon_stop(d, "could not start");
+        buf_free(&state);
         return;
     }
+    saved_state_forget_unused(d);
     daemon_forbid_core_dumps(d);
-    journal_start(&d->journal);
+    journal_start(&d->journal, state.bytes);
+    buf_free(&state);
     log_startup(d);
     daemon_advise(d);
     notify_ready(&d->notify, "starting");
     if (notify_is_heard(&d->notify))
         timer_start(&d->loop.clock, &d->heartbeat, HEARTBEAT_MS);
     if (d->options.ad_hoc)
-        unknown_resource_start(&d->unknown, &d->loop.clock, &d->watchers, on_unknown);
+        watch_session_start(d);
+    handle_early_signals(d);
+}
+
+static void daemon_start(struct daemon *d, struct conf *conf)
+{
+    catch_signals(d);
+    notify_init(&d->notify, &d->uv);
+    if (d->options.ad_hoc)
+        watch_session_prepare(d);
+    d->first_conf = conf;
+    saved_state_open(d, conf, start_watching);
 }
 
 int daemon_run(struct conf *conf, const struct daemon_options *options)
@@ -415,7 +455,7 @@ int daemon_run(struct conf *conf, const struct daemon_options *options)
     d->budget = inf_budget_new(&(struct inf_budget_options){
         .bytes = conf->memory.backlog, .on_over = on_memory, .data = d});
     daemon_log_init(&d->log, &d->loop.clock, conf->log.level, conf->log.format);
-    if ((dir && open_state(d, dir, &err) < 0) || open_journal(d, dir, &err) < 0) {
+    if ((dir && open_state(d, conf, &err) < 0) || open_journal(d, dir, &err) < 0) {
         exit_code = fail_early(d, &err);
     } else {
         daemon_start(d, conf);

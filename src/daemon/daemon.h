@@ -16,30 +16,39 @@
 #include <uv.h>
 
 #include "base/list.h"
+#include "daemon/cli/terminal.h"
 #include "daemon/conf/conf.h"
 #include "daemon/daemon_log.h"
 #include "daemon/http/web.h"
 #include "daemon/journal/journal.h"
 #include "daemon/notify.h"
+#include "daemon/saved_state.h"
 #include "daemon/state.h"
+#include "daemon/until.h"
 #include "daemon/watch/event_channel.h"
-#include "daemon/watch/unknown_resource.h"
+#include "daemon/watch_session.h"
 #include "loop/disk.h"
 #include "loop/loop.h"
 
 enum {
-    DAEMON_SIGNALS = 5,
+    DAEMON_SIGNALS = 6,
 };
 
 struct daemon_options {
-    const char *conf_path; /* reloaded at SIGHUP */
-    bool ad_hoc;           /* no conf file, no state; fewer daemon records on stdout */
+    const char *conf_path;       /* reloaded at SIGHUP */
+    bool ad_hoc;                 /* no conf file, no state; fewer daemon records on stdout */
+    enum terminal_colour colour; /* on stdout */
+    bool no_trunc;               /* lines may be longer than the terminal is wide */
+    struct until_options until;  /* when to end it; only if ad hoc, like the timeout */
+    uint64_t timeout_ms;         /* 0: none */
 };
 
 struct daemon {
     uv_loop_t uv;
     struct loop loop;
     struct daemon_options options;
+    struct conf *first_conf; /* to be applied when the state is loaded; NULL: it was */
+    unsigned early_signals; /* before that: a mask of 1 << index in `signals`, to be handled then */
     struct conf conf;
     struct daemon_log log;
     uv_signal_t signals[DAEMON_SIGNALS];
@@ -51,6 +60,7 @@ struct daemon {
     unsigned char hash_key[STATE_KEY_SIZE];
     struct seq seq;
     struct journal journal;
+    struct saved_state saved;
     struct event_consumers consumers; /* of the events of all watches; the journal is one */
     struct list clusters;             /* of struct cluster, in the conf's order */
     struct list watchers;             /* of struct watcher, in the conf's order */
@@ -58,8 +68,8 @@ struct daemon {
     struct notify notify;
     struct timer heartbeat; /* updates the status text for the service manager, if there is one */
     struct timer drain;
-    uv_timer_t leaving;              /* limits closing after all records are written */
-    struct unknown_resource unknown; /* ad hoc: detects misspelled resources */
+    uv_timer_t leaving;           /* limits closing after all records are written */
+    struct watch_session session; /* only if ad hoc */
     int64_t started_us;
     int64_t reloaded_us;
     bool reload_failed;
@@ -71,7 +81,11 @@ struct daemon {
  * Returns the exit code. */
 int daemon_run(struct conf *conf, const struct daemon_options *options);
 
-/* The exit code for a daemon that could not start because of @err. */
+/* Closes the watches, writes the remaining records and ends the loop. @why is for the STOP record. */
+void daemon_stop(struct daemon *d, const char *why);
+
+/* The exit code for a daemon that could not start, or a command that could not sync, because of
+ * @err. */
 int daemon_exit_code(const struct inf_error *err, bool ad_hoc);
 
 /* Disables core dumps unless the conf allows them: a core dump contains every object. They stay

@@ -17,9 +17,13 @@
 #include <unistd.h>
 
 #include "base/base.h"
-#include "base/json_string.h"
-#include "base/timestamp.h"
-#include "daemon/journal/note.h"
+#include "base/text/json_string.h"
+#include "base/text/timestamp.h"
+#include "base/text/utf8.h"
+#include "daemon/record/note.h"
+
+/* A control sequence: erases the line from the cursor on. */
+#define ERASE_TO_END "\033[K"
 
 static int64_t now_us(void)
 {
@@ -28,11 +32,29 @@ static int64_t now_us(void)
     return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
 }
 
+/* "12:04:31 WARN     line", with the columns of text_format.c. */
+static void put_text_line(struct buf *out, int64_t at_us, const char *word, const char *line)
+{
+    time_t seconds = (time_t)(at_us / 1000000);
+    char time[16] = "--:--:--";
+    struct tm tm;
+    if (localtime_r(&seconds, &tm))
+        strftime(time, sizeof(time), "%H:%M:%S", &tm);
+    buf_printf(out, "%s %-8s ", time, word);
+    utf8_put_visible(out, str_of(line));
+    buf_putc(out, '\n');
+}
+
 void daemon_log_put(struct buf *out, enum conf_log_format format, int64_t at_us,
                     enum inf_log_level level, const char *line)
 {
+    static const char *const words[] = {"DEBUG", "INFO", "WARN", "ERROR"};
     char time[TIMESTAMP_SIZE];
     bool json = format == CONF_JSON;
+    if (format == CONF_LOG_TEXT) {
+        put_text_line(out, at_us, words[level], line);
+        return;
+    }
     timestamp_format(at_us, time);
     buf_printf(out,
                json ? "{\"time\":\"%s\",\"level\":\"%s\",\"msg\":" : "time=%s level=%s msg=", time,
@@ -43,27 +65,24 @@ void daemon_log_put(struct buf *out, enum conf_log_format format, int64_t at_us,
 
 /* ---- writing ---- */
 
-/* A pipe, socket or terminal that polls as writable accepts PIPE_BUF bytes without blocking. One
- * line is written at a time, so that lines of several processes don't mix. */
-static size_t next_piece(const struct buf *waiting)
-{
-    const char *end = memchr(waiting->bytes, '\n', waiting->len);
-    size_t len = end ? (size_t)(end - waiting->bytes) + 1 : waiting->len;
-    return len < PIPE_BUF ? len : PIPE_BUF;
-}
-
-static bool takes_more(int fd)
-{
-    struct pollfd ready = {.fd = fd, .events = POLLOUT};
-    return poll(&ready, 1, 0) != 0; /* an error is returned by write(2) */
-}
-
-/* Returns the bytes written; 0: none now. Bytes that fail count as written. */
+/*
+ * Writes at most one line, so that lines of several processes don't mix, and at most PIPE_BUF bytes
+ * of it: so much a pipe, socket or terminal that polls as writable accepts without blocking.
+ *
+ * Returns the bytes written; 0: none now. Bytes that fail count as written.
+ */
 static size_t write_some(const struct daemon_log *log)
 {
-    int fd = log->fd ? log->fd : STDERR_FILENO;
-    size_t len = next_piece(&log->waiting);
-    ssize_t n = takes_more(fd) ? write(fd, log->waiting.bytes, len) : 0;
+    const struct buf *waiting = &log->waiting;
+    const char *end = memchr(waiting->bytes, '\n', waiting->len);
+    size_t len = end ? (size_t)(end - waiting->bytes) + 1 : waiting->len;
+    struct pollfd ready = {.fd = log->fd ? log->fd : STDERR_FILENO, .events = POLLOUT};
+    ssize_t n;
+    if (len > PIPE_BUF)
+        len = PIPE_BUF;
+    if (poll(&ready, 1, 0) == 0) /* an error of poll(2) is returned by write(2) too */
+        return 0;
+    n = write(ready.fd, waiting->bytes, len);
     if (n >= 0)
         return (size_t)n;
     return errno == EAGAIN || errno == EINTR ? 0 : len;
@@ -72,8 +91,6 @@ static size_t write_some(const struct daemon_log *log)
 static void log_dropped(struct daemon_log *log)
 {
     char line[96];
-    if (!log->dropped)
-        return;
     snprintf(line, sizeof(line),
              "%" PRIu64 " lines of this log were dropped because stderr was not read",
              log->dropped);
@@ -86,7 +103,7 @@ static void send_waiting(struct daemon_log *log)
     size_t out;
     while (log->waiting.len && (out = write_some(log))) {
         buf_consume(&log->waiting, out);
-        if (!log->waiting.len)
+        if (!log->waiting.len && log->dropped)
             log_dropped(log);
     }
     if (log->waiting.len && log->clock)
@@ -98,15 +115,77 @@ static void on_again(struct timer *timer)
     send_waiting(container_of(timer, struct daemon_log, again));
 }
 
+static void erase_progress(struct daemon_log *log)
+{
+    if (log->progress)
+        buf_puts(&log->waiting, "\r" ERASE_TO_END);
+    log->progress = false;
+}
+
+void daemon_log_progress(struct daemon_log *log, const char *text)
+{
+    if (!text) {
+        erase_progress(log);
+    } else if (!log->waiting.len) {
+        buf_printf(&log->waiting, "\r%s" ERASE_TO_END, text);
+        log->progress = true;
+    }
+    send_waiting(log);
+}
+
 void daemon_log_line(void *ctx, enum inf_log_level level, const char *line)
 {
     struct daemon_log *log = ctx;
-    if (level < log->level)
+    bool retries = (log->holding || log->quiet_retries) && strstr(line, "; retrying in ");
+    if (level < log->level || (retries && log->quiet_retries))
         return;
+    if (retries) {
+        if (log->held.len < DAEMON_LOG_MAX)
+            daemon_log_put(&log->held, log->format, now_us(), level, line);
+        return;
+    }
+    erase_progress(log);
     if (log->dropped || log->waiting.len >= DAEMON_LOG_MAX)
         log->dropped++;
     else
         daemon_log_put(&log->waiting, log->format, now_us(), level, line);
+    send_waiting(log);
+}
+
+void daemon_log_hold(struct daemon_log *log)
+{
+    log->holding = true;
+}
+
+void daemon_log_release(struct daemon_log *log, bool discard)
+{
+    log->holding = false;
+    if (!discard && log->held.len)
+        erase_progress(log);
+    if (!discard)
+        buf_put(&log->waiting, log->held.bytes, log->held.len);
+    buf_free(&log->held);
+    send_waiting(log);
+}
+
+/* Formats a line as a C string in @out. */
+__attribute__((format(printf, 2, 0))) static void format_line(struct buf *out, const char *fmt,
+                                                              va_list args)
+{
+    buf_vprintf(out, fmt, args);
+    buf_putc(out, '\0');
+}
+
+void daemon_log_status(struct daemon_log *log, const char *status, const char *fmt, ...)
+{
+    struct buf line = {0};
+    va_list args;
+    va_start(args, fmt);
+    format_line(&line, fmt, args);
+    va_end(args);
+    erase_progress(log);
+    put_text_line(&log->waiting, now_us(), status, line.bytes);
+    buf_free(&line);
     send_waiting(log);
 }
 
@@ -115,9 +194,8 @@ void daemon_log_printf(struct daemon_log *log, enum inf_log_level level, const c
     struct buf line = {0};
     va_list args;
     va_start(args, fmt);
-    buf_vprintf(&line, fmt, args);
+    format_line(&line, fmt, args);
     va_end(args);
-    buf_putc(&line, '\0');
     daemon_log_line(log, level, line.bytes);
     buf_free(&line);
 }
@@ -148,5 +226,6 @@ void daemon_log_leave_clock(struct daemon_log *log)
 void daemon_log_free(struct daemon_log *log)
 {
     daemon_log_leave_clock(log);
+    buf_free(&log->held);
     buf_free(&log->waiting);
 }

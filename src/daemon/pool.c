@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 enum {
-    OTHERS = 2, /* stdout and the sequence file */
+    OTHERS = 3, /* stdout, the sequence file and the state */
 };
 
 /* libuv uses at most half of the threads for lookups, so both files and lookups need half of the

@@ -9,7 +9,8 @@
  *     each event log that is a file   at most POOL_LOGS_MAX in a conf (FIFOs and terminals are
  *                                     polled, but opened and closed on the pool)
  *     logs removed by a reload        POOL_LEAVING of them; if more hang, a new log waits
- *     stdout, the sequence file       one each
+ *     stdout, the sequence file,
+ *     the state on disk               one each
  *     a lookup for each cluster       libuv uses at most half of the threads for lookups
  */
 #ifndef DAEMON_POOL_H
@@ -18,6 +19,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* Lines of files are written through io_uring where that is possible, with threads of the kernel
+ * (loop/disk_ring.h); opening, checking and closing them needs the pool in any case. */
 enum {
     POOL_LOGS_MAX = 32, /* LIMIT: event logs of a conf that are files */
     POOL_LEAVING = 8,   /* LIMIT: removed logs that may hang before a new one has to wait */

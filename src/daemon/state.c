@@ -22,6 +22,32 @@
 #include "daemon/journal/durable.h"
 #include "loop/disk.h"
 
+/* Error for a directory that can't be created or written to, from errno. */
+static int report_unusable(const char *dir, struct inf_error *err)
+{
+    bool denied = errno == EACCES || errno == EPERM || errno == EROFS;
+    return err_set(err, denied ? INF_EFORBIDDEN : INF_EIO,
+                   "state_dir '%s': %s; create it writable by informerd, or set another state_dir",
+                   dir, strerror(errno));
+}
+
+int state_create(const char *dir, bool parents, struct inf_error *err)
+{
+    char *path = xstrdup(dir);
+    struct stat st;
+    int rc = 0;
+    if (stat(dir, &st) < 0) {
+        for (char *slash = path; parents && (slash = strchr(slash + 1, '/'));) {
+            *slash = '\0';
+            (void)mkdir(path, 0700); /* most exist; a failure shows below */
+            *slash = '/';
+        }
+        rc = mkdir(dir, 0700) == 0 ? 1 : report_unusable(dir, err);
+    }
+    free(path);
+    return rc;
+}
+
 int state_take(const char *dir, struct inf_error *err)
 {
     char *path = xasprintf("%s/lock", dir);
@@ -29,10 +55,7 @@ int state_take(const char *dir, struct inf_error *err)
     int rc = fd;
     free(path);
     if (fd < 0)
-        return err_set(
-            err, errno == EACCES ? INF_EFORBIDDEN : INF_EIO,
-            "state_dir '%s': %s; create it writable by informerd, or set another state_dir", dir,
-            strerror(errno));
+        return report_unusable(dir, err);
     if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
         rc = err_set(err, INF_ECONF,
                      "state_dir '%s': in use by another informerd; each instance needs its own",
@@ -97,12 +120,6 @@ void state_make_id(char ret[STATE_ID_SIZE])
 
 /* ---- the key ---- */
 
-static int make_key(const char *dir, unsigned char ret[STATE_KEY_SIZE], struct inf_error *err)
-{
-    random_bytes(ret, STATE_KEY_SIZE);
-    return state_write(dir, "key", (struct str){(const char *)ret, STATE_KEY_SIZE}, err);
-}
-
 static int check_private(const char *path, struct inf_error *err)
 {
     struct stat st;
@@ -138,8 +155,10 @@ int state_read_key(const char *dir, unsigned char ret[STATE_KEY_SIZE], struct in
     int rc = check_private(path, err);
     if (rc == 0)
         rc = load_key(path, ret, err);
-    if (rc == -INF_ENOTFOUND)
-        rc = make_key(dir, ret, err);
+    if (rc == -INF_ENOTFOUND) {
+        random_bytes(ret, STATE_KEY_SIZE);
+        rc = state_write(dir, "key", (struct str){(const char *)ret, STATE_KEY_SIZE}, err);
+    }
     free(path);
     return rc;
 }

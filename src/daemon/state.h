@@ -11,6 +11,7 @@
 #ifndef DAEMON_STATE_H
 #define DAEMON_STATE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "informer/error.h"
@@ -21,6 +22,10 @@ enum {
     STATE_KEY_SIZE = 32,
     STATE_ID_SIZE = 33, /* 128 bits as hexadecimal digits, and a NUL */
 };
+
+/* Creates the directory with mode 0700 if it does not exist, with @parents also those above it.
+ * Returns 1 if it was created, 0 if it exists, or fails as state_take() does. */
+int state_create(const char *dir, bool parents, struct inf_error *err);
 
 /* Locks the directory for this process until the returned descriptor is closed. Returns
  * -INF_EFORBIDDEN or -INF_EIO if the directory can't be used, -INF_ECONF if another informerd

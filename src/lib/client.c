@@ -16,10 +16,12 @@
 #include "base/alloc.h"
 #include "base/base.h"
 #include "base/err.h"
+#include "lib/recorder.h"
 #include "lib/shared.h"
 
 enum {
     SYNCS_AT_A_TIME = 4, /* limits the load on a server that restarts */
+    LATENCY_MAX_MS = 1000,
 };
 
 _Static_assert((int)INF_HASH_KEY == (int)TLS_DIGEST_KEY, "the public size is the internal one");
@@ -112,6 +114,7 @@ static void client_free(struct inf_client *client)
     free(client->user_agent);
     free(client->log_name);
     tls_digest_free(client->keyed_digest);
+    pack_context_unref(client->packing);
     free(client);
 }
 
@@ -146,7 +149,10 @@ static struct inf_client *client_new(const struct inf_client_options *options)
         tls_digest_key(key);
     client->keyed_digest = tls_digest_new(key);
     secret_wipe(key, sizeof(key));
+    client->packing =
+        pack_context_new(&(struct siphash_key){rng_next(&client->rng), rng_next(&client->rng)});
     client->budget = options->budget;
+    client->state = options->state;
     client->stale_after_ms = options->stale_after_ms;
     list_limiter_init(&client->list_limiter, SYNCS_AT_A_TIME);
     client->digest.make = client_digest;
@@ -177,6 +183,11 @@ struct inf_client *inf_client_open(struct uv_loop_s *loop, const struct inf_clie
         err_set(err, INF_EINVAL, "a reserved field of the client's options is not zero");
         return NULL;
     }
+    if (options->latency_ms > LATENCY_MAX_MS) {
+        err_set(err, INF_EINVAL, "latency_ms is %u; at most %d", (unsigned)options->latency_ms,
+                LATENCY_MAX_MS);
+        return NULL;
+    }
     client = client_new(options);
     client->connection = connection_open(options, err);
     if (!client->connection) {
@@ -188,6 +199,7 @@ struct inf_client *inf_client_open(struct uv_loop_s *loop, const struct inf_clie
         client_free(client);
         return NULL;
     }
+    gather_set_interval(&client->loop.gather, options->latency_ms);
     client_connect_parts(client);
     log_proxy(client);
     sleep_watch_start(&client->loop.clock, &client->sleep, client_on_slept);
@@ -243,8 +255,11 @@ static void client_relist_at_new_server(struct inf_client *client, const char *b
 {
     char *why = xasprintf("the server URL changed from %s to %s", before, client->connection->url);
     discovery_cache_forget(client->discovery_cache);
-    list_for_each(node, &client->caches)
-        reflector_moved(&container_of(node, struct shared, node)->pipeline.reflector, why);
+    list_for_each(node, &client->caches) {
+        struct shared *s = container_of(node, struct shared, node);
+        reflector_moved(&s->pipeline.reflector, why);
+        recorder_redefined(s->recorder);
+    }
     free(why);
 }
 
@@ -258,6 +273,8 @@ void inf_client_adopt(struct inf_client *client, struct inf_client *fresh)
             reflector_set_stale_after(&container_of(node, struct shared, node)->pipeline.reflector,
                                       client->stale_after_ms);
     }
+    if (client->loop.gather.interval_ms != fresh->loop.gather.interval_ms)
+        gather_set_interval(&client->loop.gather, fresh->loop.gather.interval_ms);
     if (connection_equal(client->connection, next)) {
         connection_renew(client->connection); /* reads its files again */
         auth_renew(client->auth);

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/rng.h"
 #include "core/object/shape.h"
+#include "core/object/text_packer.h"
 #include "core/reflector/list_limiter.h"
 #include "kube/discovery/discovery_cache.h"
 #include "kube/source/api_source.h"
@@ -44,7 +45,9 @@ struct inf_client {
 
     struct sleep_watch sleep;
     struct list_limiter list_limiter; /* limits concurrent lists */
+    struct pack_context *packing;     /* for caches that hold compressed objects */
     uint32_t stale_after_ms;
+    struct inf_state *state;   /* that records its caches; NULL: none */
     struct inf_budget *budget; /* NULL: none; referenced by the informers' accounts */
     struct list caches;        /* of struct shared */
     struct list informers;     /* of struct inf_informer */

@@ -15,6 +15,7 @@
 #include "kube/auth/impersonate.h"
 #include "kube/config/direct.h"
 #include "kube/config/incluster.h"
+#include "kube/config/override.h"
 #include "kube/config/proxy_url.h"
 
 /* ---- the configuration ---- */
@@ -51,11 +52,18 @@ static int load_found(const struct inf_client_options *o, struct kubeconfig *ret
 static int load_config(const struct inf_client_options *o, struct kubeconfig *ret,
                        struct inf_error *err)
 {
-    int rc;
-    if (!o->server && (o->ca_file || o->token_file))
-        return err_set(err, INF_ECONF, "a CA file or token file requires a server");
-    rc = o->server ? load_direct(o, ret, err) : load_found(o, ret, err);
-    return !rc && o->as ? impersonate_user(ret, o->as, err) : rc;
+    int rc = o->server ? load_direct(o, ret, err) : load_found(o, ret, err);
+    if (!rc && o->ca_file && !o->server)
+        rc = override_ca(ret, o->ca_file, err);
+    if (!rc && o->token && o->token_file)
+        rc = err_set(err, INF_ECONF, "a token can't be combined with a token file");
+    if (!rc && (o->token || (o->token_file && !o->server)))
+        rc = override_token(ret, o->token, o->token_file, err);
+    if (!rc && o->as_groups && !o->as)
+        rc = err_set(err, INF_ECONF, "as_groups requires 'as', the user to impersonate");
+    if (!rc && o->as)
+        rc = impersonate_user(ret, o->as, err);
+    return !rc && o->as_groups ? impersonate_groups(ret, o->as_groups, err) : rc;
 }
 
 /* ---- the proxy ---- */

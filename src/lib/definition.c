@@ -34,6 +34,7 @@ enum field_type {
 enum field_effect {
     EFFECT_NONE, /* does not matter for sharing */
     EFFECT_CONTENT,
+    EFFECT_INDEXES,
     EFFECT_DELIVERY,
 };
 
@@ -50,13 +51,14 @@ enum field_effect {
     X(n_drop, FIELD_COUNT, EFFECT_CONTENT)          \
     X(redact, FIELD_STRINGS, EFFECT_CONTENT)        \
     X(n_redact, FIELD_COUNT, EFFECT_CONTENT)        \
-    X(indexes, FIELD_INDEXES, EFFECT_CONTENT)       \
-    X(n_indexes, FIELD_COUNT, EFFECT_CONTENT)       \
+    X(indexes, FIELD_INDEXES, EFFECT_INDEXES)       \
+    X(n_indexes, FIELD_COUNT, EFFECT_INDEXES)       \
     X(ns_is_default, FIELD_FLAG, EFFECT_CONTENT)    \
     X(reveal, FIELD_FLAG, EFFECT_CONTENT)           \
     X(metadata_only, FIELD_FLAG, EFFECT_CONTENT)    \
     X(optional, FIELD_FLAG, EFFECT_DELIVERY)        \
     X(coalesce, FIELD_FLAG, EFFECT_DELIVERY)        \
+    X(compact, FIELD_FLAG, EFFECT_DELIVERY)         \
     X(reserved_flags, FIELD_RESERVED, EFFECT_NONE)  \
     X(reserved, FIELD_RESERVED, EFFECT_NONE)
 
@@ -150,7 +152,8 @@ static char *identity_of(const struct inf_watch *watch, enum field_effect effect
 
 bool definition_same_content(const struct definition *a, const struct definition *b)
 {
-    return !a->unshareable && !b->unshareable && strcmp(a->content, b->content) == 0;
+    return !a->unshareable && !b->unshareable && strcmp(a->content, b->content) == 0 &&
+           strcmp(a->indexed, b->indexed) == 0;
 }
 
 bool definition_equal(const struct definition *a, const struct definition *b)
@@ -390,6 +393,7 @@ struct definition *definition_new(const struct inf_watch *watch, const struct di
     list_init(&d->node);
     watch_copy(&d->watch, watch);
     d->content = identity_of(watch, EFFECT_CONTENT);
+    d->indexed = identity_of(watch, EFFECT_INDEXES);
     d->delivery = identity_of(watch, EFFECT_DELIVERY);
     free((char *)(uintptr_t)d->watch.field_selector);
     d->watch.field_selector = exclude_fields(watch);
@@ -414,6 +418,7 @@ void definition_free(struct definition *d)
     shape_free(&d->shape);
     watch_release(&d->watch);
     free(d->content);
+    free(d->indexed);
     free(d->delivery);
     free(d->display_name);
     free(d);

@@ -3,8 +3,8 @@
  *
  * Two watches are identical if all fields that affect the cache or its delivery are equal. A table
  * in definition.c has a row for each field of struct inf_watch; identity, copy and release come
- * from it. The fields are encoded in two strings, which are compared: `content` determines the
- * objects and how they are indexed, `delivery` can change without a list.
+ * from it. The fields are encoded in three strings, which are compared: `content` determines the
+ * objects, in every process, `indexed` how they are indexed, `delivery` can change without a list.
  */
 #ifndef LIB_DEFINITION_H
 #define LIB_DEFINITION_H
@@ -26,6 +26,7 @@ struct definition {
     struct list node;       /* in the list of former definitions of its cache */
     struct inf_watch watch; /* a copy; its field_selector includes the plain names of exclude_ns */
     char *content;
+    char *indexed;
     char *delivery;
     bool unshareable;            /* equal to no other definition */
     char *display_name;          /* the name in log lines */

@@ -9,7 +9,7 @@
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "base/err.h"
-#include "base/glob.h"
+#include "base/text/glob.h"
 
 enum {
     PATTERN_MAX = 63, /* LIMIT: the length of a namespace name */

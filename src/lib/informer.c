@@ -7,8 +7,12 @@
  */
 #include <stdlib.h>
 
+#include "informer/state.h"
+
 #include "base/alloc.h"
 #include "base/base.h"
+#include "base/err.h"
+#include "core/store/store.h"
 #include "kube/discovery/resource_name.h"
 #include "lib/shared.h"
 
@@ -103,20 +107,54 @@ static void informer_use_shared(struct inf_informer *informer, struct shared *s)
 
 /* ---- opening and changing ---- */
 
-struct inf_informer *inf_informer_open(struct inf_client *client, const struct inf_watch *watch,
-                                       struct inf_error *err)
+/* @shared was opened for @watch and counts the informer as a user already. */
+static struct inf_informer *informer_new(struct shared *shared, const struct inf_watch *watch)
 {
-    struct shared *shared = shared_use(client, watch, err);
-    struct inf_informer *informer;
-    if (!shared)
-        return NULL;
-    informer = NEW(struct inf_informer);
+    struct inf_informer *informer = NEW(struct inf_informer);
     informer->shared = shared;
     if (shared->users > 1)
         informer->before = counters_of(shared);
     inf_informer_set_log_name(informer, watch->log_name);
-    list_push(&client->informers, &informer->node);
+    list_push(&shared->client->informers, &informer->node);
     return informer;
+}
+
+struct inf_informer *inf_informer_open(struct inf_client *client, const struct inf_watch *watch,
+                                       struct inf_error *err)
+{
+    struct shared *shared = shared_use(client, watch, err);
+    return shared ? informer_new(shared, watch) : NULL;
+}
+
+struct inf_informer *inf_informer_restore_changed(struct inf_client *client,
+                                                  const struct inf_watch *watch,
+                                                  struct inf_state_stream *stream,
+                                                  struct inf_handler *handler, const char *why,
+                                                  struct inf_error *err)
+{
+    bool restored = inf_state_stream_is_restored(stream);
+    struct inf_informer *informer;
+    struct shared *shared;
+    if (!dispatch_may_add(handler)) {
+        err_set(err, INF_EINVAL, "the handler is registered, or a reserved field is not zero");
+        return NULL;
+    }
+    shared = shared_restore(client, watch, stream, why, err);
+    if (!shared)
+        return NULL;
+    informer = informer_new(shared, watch);
+    if (restored)
+        dispatch_add_knowing(&shared->pipeline.dispatch, handler, informer);
+    else
+        dispatch_add(&shared->pipeline.dispatch, handler, informer);
+    return informer;
+}
+
+struct inf_informer *inf_informer_restore(struct inf_client *client, const struct inf_watch *watch,
+                                          struct inf_state_stream *stream,
+                                          struct inf_handler *handler, struct inf_error *err)
+{
+    return inf_informer_restore_changed(client, watch, stream, handler, NULL, err);
 }
 
 int inf_informer_change(struct inf_informer *informer, const struct inf_watch *watch,
@@ -165,10 +203,7 @@ struct inf_informer *inf_informer_carve(struct inf_informer *informer,
     s = shared_carve(informer->shared, watch, why, err);
     if (!s)
         return NULL;
-    part = NEW(struct inf_informer);
-    part->shared = s;
-    inf_informer_set_log_name(part, watch->log_name);
-    list_push(&s->client->informers, &part->node);
+    part = informer_new(s, watch);
     dispatch_add_knowing(&s->pipeline.dispatch, handler, part);
     return part;
 }
@@ -252,6 +287,15 @@ static uint64_t age_ms(uint64_t now_ms, uint64_t then_ms)
     return then_ms ? now_ms - then_ms : INF_NEVER;
 }
 
+/* The host's time may have been set back since. */
+static uint64_t restored_age_ms(const struct pipeline *p)
+{
+    int64_t now_us = clock_wall_us(p->clock);
+    if (!pipeline_is_unconfirmed(p) || !p->restored_us || now_us < p->restored_us)
+        return 0;
+    return (uint64_t)(now_us - p->restored_us) / 1000;
+}
+
 void inf_informer_status(const struct inf_informer *informer, struct inf_status *ret_status)
 {
     const struct pipeline *p = &informer->shared->pipeline;
@@ -262,17 +306,21 @@ void inf_informer_status(const struct inf_informer *informer, struct inf_status 
         .synced = pipeline_synced(p) && !r->redefined,
         .stale = freshness_is_stale(&r->freshness),
         .waiting = r->absent,
-        .held = r->held,
+        .held = r->held && !p->restoring,
         .error = r->fault,
         .event_age_ms = age_ms(now, r->event_ms),
         .bookmark_age_ms = age_ms(now, r->bookmark_ms),
-        .heard_age_ms = age_ms(now, r->freshness.sign_ms),
+        .heard_age_ms = r->restored == RESTORED_NOT ? age_ms(now, r->freshness.sign_ms) : INF_NEVER,
         .failing_for_ms = r->fault.code ? now - r->failing_since_ms : 0,
-        .held_for_ms = r->held ? now - r->held_since_ms : 0,
+        .held_for_ms = r->held && !p->restoring ? now - r->held_since_ms : 0,
         .requests = counters.reflector.requests,
         .skipped = counters.reflector.skipped,
         .queued = p->fifo.count,
         .coalesced = counters.coalesced,
+        .list_objects = r->staged ? generation_count(r->staged) : 0,
+        .list_bytes = r->staged ? generation_bytes(r->staged) : 0,
+        .restored = pipeline_is_unconfirmed(p),
+        .restored_age_ms = restored_age_ms(p),
     };
     for (size_t code = 0; code < INF_ERRORS; code++) {
         ret_status->ends[code] = counters.reflector.ends[code];
@@ -287,7 +335,11 @@ const char *inf_status_name(const struct inf_status *status)
     if (status->stale)
         return "stale";
     switch (status->error.code) {
-    case 0: return status->waiting ? "waiting" : status->synced ? "live" : "syncing";
+    case 0:
+        return status->waiting    ? "waiting"
+               : status->synced   ? "live"
+               : status->restored ? "restored"
+                                  : "syncing";
     case INF_EFORBIDDEN: return "forbidden";
     case INF_EUNAUTHORIZED: return "unauthorized";
     case INF_ENOTFOUND: return "not found";

@@ -14,6 +14,8 @@
 #include "base/alloc.h"
 #include "base/base.h"
 #include "base/err.h"
+#include "core/state/state.h"
+#include "lib/recorder.h"
 
 static struct shared *shared_find(const struct inf_client *client,
                                   const struct definition *definition)
@@ -57,6 +59,7 @@ static struct pipeline_settings settings_of(const struct shared *s)
         .coalesce = watch->coalesce,
         .indexes = d->indexes,
         .n_indexes = d->n_indexes,
+        .packing = watch->compact ? s->packing : NULL,
         .budget = s->client->budget,
     };
 }
@@ -89,6 +92,8 @@ static void shared_free(struct shared *s)
     }
     definition_free(s->definition);
     resource_free(&s->resource);
+    pack_context_unref(s->packing);
+    recorder_free(s->recorder);
     free(s->kind);
     free(s);
 }
@@ -108,12 +113,14 @@ static void shared_on_log(struct log *log, enum log_level level, const char *lin
 }
 
 /* Takes ownership of @definition. Sends no request yet. */
-static struct shared *shared_new(struct inf_client *client, struct definition *definition)
+static struct shared *shared_new(struct inf_client *client, struct definition *definition,
+                                 struct pack_context *packing)
 {
     struct shared *s = NEW(struct shared);
     struct siphash_key key = {rng_next(&client->rng), rng_next(&client->rng)};
     struct pipeline_settings settings;
     s->client = client;
+    s->packing = pack_context_ref(packing);
     s->log = (struct log){.level = client->log.level, .emit = shared_on_log};
     s->definition = definition;
     list_init(&s->former);
@@ -136,8 +143,72 @@ struct shared *shared_use(struct inf_client *client, const struct inf_watch *wat
     if (s) {
         definition_free(definition);
     } else {
-        s = shared_new(client, definition);
+        s = shared_new(client, definition, client->packing);
+        if (client->state)
+            s->recorder = recorder_new(s, client->state);
+        else
+            pipeline_start(&s->pipeline);
+    }
+    s->users++;
+    return s;
+}
+
+static bool take_from_stream(void *stream, size_t n,
+                             void (*each)(void *to, const struct inf_object *object), void *to)
+{
+    return state_stream_take(stream, n, each, to);
+}
+
+static void restore_stream(struct shared *s, struct inf_state_stream *stream, const char *why)
+{
+    const struct object_supply supply = {take_from_stream, stream};
+    const char *version = inf_state_stream_version(stream);
+    if (strcmp(version, INF_POSITION_MIXED) == 0) {
+        version = "";
+        why = why ? why : "the earlier process ended while it reported the differences of a list";
+    }
+    pipeline_restore(&s->pipeline, &supply, version, inf_state_stream_written_us(stream), why);
+}
+
+/* What the cache packs is written as it is: both have the same context. */
+void shared_start(struct shared *s, struct inf_state_stream *stream)
+{
+    struct pipeline_settings settings;
+    if (stream) {
+        pack_context_unref(s->packing);
+        s->packing = pack_context_ref(state_pack_context(state_of_stream(stream)));
+        settings = settings_of(s);
+        pipeline_adjust(&s->pipeline, &settings);
+    }
+    if (stream && inf_state_stream_is_restored(stream))
+        restore_stream(s, stream, NULL);
+    else
         pipeline_start(&s->pipeline);
+}
+
+char *shared_state_id(const struct shared *s)
+{
+    return xasprintf("%s %s", s->client->connection->url, s->definition->content);
+}
+
+struct shared *shared_restore(struct inf_client *client, const struct inf_watch *watch,
+                              struct inf_state_stream *stream, const char *why,
+                              struct inf_error *err)
+{
+    bool restored = inf_state_stream_is_restored(stream);
+    struct definition *definition = definition_new(watch, &client->digest, err);
+    struct shared *s;
+    if (!definition)
+        return NULL;
+    s = restored ? NULL : shared_find(client, definition);
+    if (s) {
+        definition_free(definition);
+    } else {
+        s = shared_new(client, definition, state_pack_context(state_of_stream(stream)));
+        if (restored)
+            restore_stream(s, stream, why);
+        else
+            pipeline_start(&s->pipeline);
     }
     s->users++;
     return s;
@@ -153,6 +224,7 @@ void shared_leave(struct shared *s)
     if (--s->users)
         return;
     list_remove(&s->node);
+    recorder_close(s->recorder);
     pipeline_close(&s->pipeline, shared_on_gone);
     named_source_close(s->source);
 }
@@ -181,13 +253,14 @@ static void shared_redefine(struct shared *s, struct definition *definition, con
     pipeline_change(&s->pipeline, definition->display_name, named_source_source(s->source),
                     &settings, why);
     named_source_close(before);
+    recorder_redefined(s->recorder);
 }
 
 /* Gives @user a cache of its own, which starts with the objects of @s. */
 static struct shared *shared_split(struct shared *s, struct definition *definition,
                                    struct inf_informer *user)
 {
-    struct shared *own = shared_new(s->client, definition);
+    struct shared *own = shared_new(s->client, definition, s->packing);
     own->users = 1;
     s->users--;
     pipeline_split(&s->pipeline, &own->pipeline, user);
@@ -219,7 +292,7 @@ struct shared *shared_carve(struct shared *s, const struct inf_watch *watch, con
     struct shared *part;
     if (!definition)
         return NULL;
-    part = shared_new(s->client, definition);
+    part = shared_new(s->client, definition, s->packing);
     part->users = 1;
     pipeline_carve(&s->pipeline, &part->pipeline, watch->ns);
     reflector_continue(&part->pipeline.reflector, s->pipeline.reflector.version, why);

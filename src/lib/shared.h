@@ -10,6 +10,8 @@
 #include "lib/client.h"
 #include "lib/definition.h"
 
+struct recorder;
+
 struct shared {
     struct list node; /* in the client's list */
     struct log log;   /* the client's, with the log names of its users */
@@ -18,15 +20,25 @@ struct shared {
     struct definition *definition;
     struct list former; /* of struct definition, until the cache is freed */
     struct named_source *source;
-    struct resource resource; /* name is NULL: not resolved yet */
-    char *kind;               /* of the objects; NULL: not known */
+    struct resource resource;     /* name is NULL: not resolved yet */
+    char *kind;                   /* of the objects; NULL: not known */
+    struct pack_context *packing; /* a reference: for packed objects */
     struct pipeline pipeline;
+    struct recorder *recorder; /* NULL: none */
 };
 
 /* Adds a user to the cache of @watch: an existing one, or a new one, which starts to fill. Returns
  * NULL with @err if @watch is invalid. */
 struct shared *shared_use(struct inf_client *client, const struct inf_watch *watch,
                           struct inf_error *err);
+
+/* Returns a new cache for @watch that starts with the objects of @stream, which has some. With @why
+ * they are those of another watch; NULL otherwise. For a new stream the same as shared_use(). NULL
+ * with @err if @watch is invalid. */
+struct inf_state_stream;
+struct shared *shared_restore(struct inf_client *client, const struct inf_watch *watch,
+                              struct inf_state_stream *stream, const char *why,
+                              struct inf_error *err);
 
 /* Changes the watch for @user, which owns handlers in the cache: they get the differences, with
  * @why. Returns @shared, or another cache if @shared has other users; NULL with @err, changing
@@ -53,6 +65,12 @@ void informer_put_log_names(const struct shared *shared, struct buf *out);
  * there; they are moved. @shared has one user. NULL with @err if @watch is invalid. */
 struct shared *shared_carve(struct shared *shared, const struct inf_watch *watch, const char *why,
                             struct inf_error *err);
+
+/* Starts a new cache, with the objects of @stream if it has some; NULL: without a state. */
+void shared_start(struct shared *shared, struct inf_state_stream *stream);
+
+/* Identifies the objects of the cache in a state, for any process. The caller frees it. */
+char *shared_state_id(const struct shared *shared);
 
 /* Removes a user; the last one closes the cache. */
 void shared_leave(struct shared *shared);

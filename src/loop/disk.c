@@ -1,5 +1,6 @@
 /*
- * disk.c - file operations with libuv: on its pool, or without a loop before the call returns.
+ * disk.c - file operations with libuv: on its pool, or without a loop before the call returns. Appends use
+ * io_uring if it is available (loop/disk_append.h).
  *
  * Normal path: each operation allocates a request, starts it, and ends in on_done(), which frees the
  * request and calls done(). FIFOs and terminals are polled by the loop. A lock needs the type of the
@@ -9,12 +10,16 @@
 #include "loop/disk.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/base.h"
+#include "base/buf.h"
+#include "loop/disk_append.h"
 #include "loop/disk_lock.h"
 
 /* An operation in flight. */
@@ -32,9 +37,19 @@ struct disk_request {
     size_t len;
 };
 
+/* The names that scandir(3) found. libuv frees its own list when the last one was read. */
+static void put_names(struct buf *names, uv_fs_t *fs)
+{
+    uv_dirent_t entry;
+    while (uv_fs_scandir_next(fs, &entry) != UV_EOF)
+        buf_put(names, entry.name, strlen(entry.name) + 1);
+    buf_putc(names, '\0');
+}
+
 static void on_done(uv_fs_t *fs)
 {
     struct disk_request *r = container_of(fs, struct disk_request, fs);
+    struct buf names = {0};
     struct disk_op *op = r->op;
     int64_t result = fs->result;
     if (r->loop)
@@ -49,14 +64,19 @@ static void on_done(uv_fs_t *fs)
         };
     if (fs->fs_type == UV_FS_STATFS) { /* of lock() */
         const uv_statfs_t *found = fs->ptr;
-        bool lock = result >= 0 && disk_lock_is_local(found->f_type);
+        op->is_local = result >= 0 && disk_lock_is_local(found->f_type);
         op->lock_holder = 0;
-        result = lock ? disk_lock_take(r->fd, r->lock_exclusive, &op->lock_holder) : 0;
+        result = op->is_local ? disk_lock_take(r->fd, r->lock_exclusive, &op->lock_holder) : 0;
+    }
+    if (result >= 0 && fs->fs_type == UV_FS_SCANDIR) {
+        put_names(&names, fs);
+        op->names = names.bytes;
     }
     uv_fs_req_cleanup(fs);
     op->request = NULL;
     free(r);
     op->done(op, result);
+    buf_free(&names);
 }
 
 static struct disk_request *request_make(struct disk *disk, struct disk_op *op)
@@ -103,6 +123,31 @@ static void disk_write(struct disk *disk, struct disk_op *op, int fd, const char
     START(request_make(disk, op), write, fd, &piece, 1, at);
 }
 
+static struct loop_disk *loop_disk_of(struct disk *disk)
+{
+    return container_of(disk, struct loop_disk, disk);
+}
+
+/* io_uring is set up by the first append: programs that write no files don't need it. */
+static void disk_append(struct disk *disk, struct disk_op *op, int fd, const char *bytes,
+                        size_t len)
+{
+    struct loop_disk *d = loop_disk_of(disk);
+    if (d->loop && !d->has_tried_ring)
+        d->appends = disk_appends_new(d->loop, disk);
+    d->has_tried_ring = true;
+    if (!d->appends || !disk_appends_start(d->appends, op, fd, bytes, len))
+        disk_write(disk, op, fd, bytes, len, -1);
+}
+
+/* done() of an append on the pool is called as soon as it ends in any case. */
+static void disk_collect(struct disk *disk, struct disk_op *op)
+{
+    struct loop_disk *d = loop_disk_of(disk);
+    if (d->appends)
+        disk_appends_collect(d->appends, op);
+}
+
 static void disk_sync(struct disk *disk, struct disk_op *op, int fd)
 {
     START(request_make(disk, op), fsync, fd);
@@ -118,6 +163,21 @@ static void disk_remove(struct disk *disk, struct disk_op *op, const char *path)
     START(request_make(disk, op), unlink, path);
 }
 
+static void disk_truncate(struct disk *disk, struct disk_op *op, int fd, int64_t len)
+{
+    START(request_make(disk, op), ftruncate, fd, len);
+}
+
+static void disk_make_dir(struct disk *disk, struct disk_op *op, const char *path, int mode)
+{
+    START(request_make(disk, op), mkdir, path, mode);
+}
+
+static void disk_list(struct disk *disk, struct disk_op *op, const char *path)
+{
+    START(request_make(disk, op), scandir, path, 0);
+}
+
 static void disk_stat(struct disk *disk, struct disk_op *op, const char *path)
 {
     START(request_make(disk, op), stat, path);
@@ -126,6 +186,16 @@ static void disk_stat(struct disk *disk, struct disk_op *op, const char *path)
 static void disk_fstat(struct disk *disk, struct disk_op *op, int fd)
 {
     START(request_make(disk, op), fstat, fd);
+}
+
+/* AT_STATX_DONT_SYNC: no request to a server or a user-space file system below a stacked one. */
+static int64_t disk_links(struct disk *disk, int fd)
+{
+    struct statx found;
+    (void)disk;
+    if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_NLINK, &found) < 0)
+        return -errno;
+    return found.stx_nlink;
 }
 
 /* statfs(2) may take long and therefore runs on the pool. */
@@ -180,8 +250,10 @@ static void disk_write_polled(struct disk *disk, struct disk_op *op, int fd, con
 
 static void disk_cancel(struct disk *disk, struct disk_op *op)
 {
+    struct loop_disk *d = loop_disk_of(disk);
     struct disk_request *r = op->request;
-    (void)disk;
+    if (d->appends && disk_appends_collect(d->appends, op))
+        return;
     if (r->polled)
         end_polled(r, -ECANCELED);
     else
@@ -193,17 +265,30 @@ static const struct disk_ops ops = {
     .close = disk_close,
     .read = disk_read,
     .write = disk_write,
+    .append = disk_append,
+    .collect = disk_collect,
     .write_polled = disk_write_polled,
     .cancel = disk_cancel,
     .sync = disk_sync,
     .rename = disk_rename,
     .remove = disk_remove,
+    .truncate = disk_truncate,
+    .make_dir = disk_make_dir,
+    .list = disk_list,
     .stat = disk_stat,
     .fstat = disk_fstat,
+    .links = disk_links,
     .lock = disk_lock,
 };
 
 void loop_disk_init(struct loop_disk *disk, struct loop *loop)
 {
     *disk = (struct loop_disk){.disk.ops = &ops, .loop = loop};
+}
+
+void loop_disk_close(struct loop_disk *disk)
+{
+    if (disk->appends)
+        disk_appends_close(disk->appends);
+    disk->appends = NULL;
 }

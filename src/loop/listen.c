@@ -13,9 +13,11 @@
  */
 #include "loop/listen.h"
 
+#include <arpa/inet.h>
 #include <assert.h>
 #include <netinet/in.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -177,6 +179,16 @@ uint16_t listener_port(const struct listener *l)
         return 0;
     return ntohs(name.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&name)->sin6_port
                                             : ((struct sockaddr_in *)&name)->sin_port);
+}
+
+void listener_address(const struct listener *l, char ret[LISTEN_ADDRESS_SIZE])
+{
+    struct sockaddr_storage name = {0};
+    char ip[INET6_ADDRSTRLEN] = "";
+    int len = sizeof(name);
+    (void)uv_tcp_getsockname(&l->tcp, (struct sockaddr *)&name, &len);
+    (void)uv_ip_name((struct sockaddr *)&name, ip, sizeof(ip));
+    snprintf(ret, LISTEN_ADDRESS_SIZE, strchr(ip, ':') ? "[%s]:%u" : "%s:%u", ip, listener_port(l));
 }
 
 size_t listener_count(const struct listener *l)

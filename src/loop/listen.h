@@ -65,6 +65,13 @@ int listener_permit(struct listener *listener, mode_t mode, const char *group,
 /* The port of a TCP listener; the assigned one, if port 0 was given. 0 for a Unix socket. */
 uint16_t listener_port(const struct listener *listener);
 
+enum {
+    LISTEN_ADDRESS_SIZE = 56, /* "[", an IPv6 address, "]:65535" and a NUL */
+};
+
+/* The address of a TCP listener with its port: "127.0.0.1:9470", "[::1]:9470". */
+void listener_address(const struct listener *listener, char ret[LISTEN_ADDRESS_SIZE]);
+
 /* The number of open connections. */
 size_t listener_count(const struct listener *listener);
 

@@ -36,19 +36,14 @@ union any_address {
 
 /* ---- TCP ---- */
 
-/* Decimal, 0 to 65535, without trailing characters. */
-static int parse_port(const char *text)
-{
-    size_t digits = strspn(text, "0123456789");
-    int port = digits && digits <= 5 && !text[digits] ? atoi(text) : -1;
-    return port <= UINT16_MAX ? port : -1;
-}
-
-/* "127.0.0.1:80" and "[::1]:80" into host and port; -1 if it is neither. */
+/* "127.0.0.1:80" and "[::1]:80" into host and port; -1 if it is neither. The port is decimal, 0 to
+ * 65535, without trailing characters. */
 static int split_address(const char *text, char host[static HOST_MAX])
 {
     const char *colon = strrchr(text, ':'), *end = colon;
-    if (!colon)
+    size_t digits = colon ? strspn(colon + 1, "0123456789") : 0;
+    int port;
+    if (!digits || digits > 5 || colon[1 + digits])
         return -1;
     if (*text == '[') {
         if (colon[-1] != ']')
@@ -62,7 +57,8 @@ static int split_address(const char *text, char host[static HOST_MAX])
         return -1;
     memcpy(host, text, (size_t)(end - text));
     host[end - text] = '\0';
-    return parse_port(colon + 1);
+    port = atoi(colon + 1);
+    return port <= UINT16_MAX ? port : -1;
 }
 
 static bool parse_address(const char *text, union any_address *ret)
@@ -108,17 +104,6 @@ int listen_socket_tcp(const char *address, struct inf_error *err)
 }
 
 /* ---- Unix ---- */
-
-static int unix_address(const char *path, union any_address *ret, struct inf_error *err)
-{
-    size_t len = strlen(path);
-    *ret = (union any_address){.un = {.sun_family = AF_UNIX}};
-    if (!len || len >= sizeof(ret->un.sun_path))
-        return err_set(err, INF_ECONF, "socket '%s': the path must be 1 to %zu bytes long", path,
-                       sizeof(ret->un.sun_path) - 1);
-    memcpy(ret->un.sun_path, path, len);
-    return 0;
-}
 
 enum {
     OWN_GROUP = -1,
@@ -171,20 +156,15 @@ static int clear_path(const char *path, const union any_address *a, struct inf_e
     return 0;
 }
 
-/* Called only if needed: a service may be forbidden to use lchown (SystemCallFilter). */
-static bool give_to_group(const char *path, gid_t gid)
-{
-    return gid == (gid_t)OWN_GROUP || lchown(path, (uid_t)-1, gid) == 0;
-}
-
-/* Mode and group are set between bind and listen, when no client can connect yet. */
+/* Mode and group are set between bind and listen, when no client can connect yet. lchown() is called
+ * only if needed: a service may be forbidden to use it (SystemCallFilter). */
 static int bind_unix(int fd, const struct listen_options *o, const union any_address *a, gid_t gid,
                      struct stat *ret_file, struct inf_error *err)
 {
     if (fd < 0 || bind(fd, &a->any, sizeof(a->un)) < 0)
         return err_set(err, INF_EIO, "socket '%s': %s", o->path, strerror(errno));
-    if (give_to_group(o->path, gid) && chmod(o->path, o->mode ? o->mode : 0600) == 0 &&
-        lstat(o->path, ret_file) == 0)
+    if ((gid == (gid_t)OWN_GROUP || lchown(o->path, (uid_t)-1, gid) == 0) &&
+        chmod(o->path, o->mode ? o->mode : 0600) == 0 && lstat(o->path, ret_file) == 0)
         return 0;
     err_set(err, INF_EIO, "socket '%s': setting mode and group: %s", o->path, strerror(errno));
     unlink(o->path);
@@ -193,11 +173,15 @@ static int bind_unix(int fd, const struct listen_options *o, const union any_add
 
 int listen_socket_unix(const struct listen_options *o, struct stat *ret_file, struct inf_error *err)
 {
-    union any_address a;
+    union any_address a = {.un = {.sun_family = AF_UNIX}};
+    size_t len = strlen(o->path);
     gid_t gid;
     int fd, rc;
-    if ((rc = unix_address(o->path, &a, err)) < 0 || (rc = find_group(o->group, &gid, err)) < 0 ||
-        (rc = clear_path(o->path, &a, err)) < 0)
+    if (!len || len >= sizeof(a.un.sun_path))
+        return err_set(err, INF_ECONF, "socket '%s': the path must be 1 to %zu bytes long", o->path,
+                       sizeof(a.un.sun_path) - 1);
+    memcpy(a.un.sun_path, o->path, len);
+    if ((rc = find_group(o->group, &gid, err)) < 0 || (rc = clear_path(o->path, &a, err)) < 0)
         return rc;
     fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     rc = bind_unix(fd, o, &a, gid, ret_file, err);

@@ -240,6 +240,7 @@ int loop_init(struct loop *loop, uv_loop_t *uv)
     loop->refs = 0;
     list_init(&loop->io_tasks);
     clock_init(&loop->clock, &clock_ops);
+    gather_init(&loop->gather, &loop->clock);
     while (!read_suspended_time(&loop->asleep_ms))
         continue;
     if (uv_timer_init(uv, &loop->timer) || uv_check_init(uv, &loop->check) ||

@@ -22,6 +22,7 @@
 
 #include <uv.h>
 
+#include "loop/gather.h"
 #include "loop/peak.h"
 #include "seam/clock.h"
 
@@ -56,6 +57,7 @@ struct loop {
     uint64_t timers_ns;   /* duration of its timers, before poll */
     struct peak ticks;    /* in microseconds */
     struct list io_tasks;
+    struct gather gather;
     void (*on_closed)(struct loop *loop); /* set by loop_close() */
     char read_buffer[LOOP_READ_BUFFER];
 };

@@ -30,21 +30,6 @@ struct stdio_fds {
 
 /* ---- descriptors ---- */
 
-static int release_fd(int *fd)
-{
-    int released = *fd;
-    *fd = -1;
-    return released;
-}
-
-static void stdio_fds_close(const struct stdio_fds *s)
-{
-    const int all[] = {s->input, s->output[0], s->output[1], s->errors[0], s->errors[1]};
-    for (size_t i = 0; i < ARRAY_LEN(all); i++)
-        if (all[i] >= 0)
-            close(all[i]);
-}
-
 /* Moves @fd above the three standard descriptors, which are replaced: if our own stdin is closed, a
  * new descriptor may have its number. */
 static int move_fd_up(int *fd)
@@ -188,8 +173,13 @@ int spawn_process(const struct child_spec *spec, struct spawned *ret)
     rc = rc ? rc : open_pipe(s.errors);
     rc = rc ? rc : start_process(spec, &s, &pid);
     rc = rc ? rc : open_pidfd(pid, &pidfd);
-    if (rc == 0)
-        *ret = (struct spawned){pid, pidfd, release_fd(&s.output[0]), release_fd(&s.errors[0])};
-    stdio_fds_close(&s);
+    if (rc == 0) {
+        *ret = (struct spawned){pid, pidfd, s.output[0], s.errors[0]};
+        s.output[0] = s.errors[0] = -1; /* owned by the caller now */
+    }
+    const int rest[] = {s.input, s.output[0], s.output[1], s.errors[0], s.errors[1]};
+    for (size_t i = 0; i < ARRAY_LEN(rest); i++)
+        if (rest[i] >= 0)
+            close(rest[i]);
     return rc;
 }

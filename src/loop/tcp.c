@@ -76,6 +76,8 @@ struct tcp {
     struct inf_error end;
     bool paused; /* by the user */
     bool owed;   /* the user must get an on_bytes call, even without bytes */
+    bool may_gather;
+    struct gathered gathered;
 };
 
 struct tcp_write {
@@ -175,6 +177,8 @@ static void tcp_on_read(uv_stream_t *handle, ssize_t n, const uv_buf_t *buf)
 {
     struct tcp *t = handle->data;
     loop_busy(t->loop);
+    if (n > 0 && t->may_gather)
+        gather_note_wakeup(&t->loop->gather, &t->gathered);
     if (n > 0)
         tcp_offer(t, buf->base, (size_t)n);
     else if (n == UV_EOF)
@@ -197,6 +201,50 @@ static void tcp_update_reading(struct tcp *t)
         uv_read_stop(t->handle);
     if (may_read && busy)
         loop_schedule(t->loop, &t->io_task);
+}
+
+/* ---- gathering: see loop/gather.h ---- */
+
+/* Linux wakes a process for a TCP socket only when this many bytes have arrived, or at its end. */
+static void tcp_hold(struct gathered *gathered, bool held)
+{
+    struct tcp *t = container_of(gathered, struct tcp, gathered);
+    int fd, least = held ? LOOP_READ_BUFFER : 1;
+    if (t->handle && uv_fileno((uv_handle_t *)t->handle, &fd) == 0)
+        setsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &least, sizeof(least));
+}
+
+/* Reads as libuv does. Errors and the end are left to libuv, which is woken by them. */
+static bool tcp_read_gathered(struct gathered *gathered)
+{
+    struct tcp *t = container_of(gathered, struct tcp, gathered);
+    struct loop *loop = t->loop;
+    bool any = false;
+    ssize_t n = sizeof(loop->read_buffer);
+    int fd;
+    if (uv_fileno((uv_handle_t *)t->handle, &fd) < 0)
+        return false; /* UNTESTED: it is open */
+    while (n == sizeof(loop->read_buffer) && t->sm.state == TCP_OPEN && !t->paused &&
+           !t->kept.len && !clock_over_budget(&loop->clock)) {
+        n = recv(fd, loop->read_buffer, sizeof(loop->read_buffer), MSG_DONTWAIT);
+        if (n <= 0)
+            break;
+        any = true;
+        tcp_offer(t, loop->read_buffer, (size_t)n);
+    }
+    if (any && t->sm.state != TCP_CLOSED)
+        tcp_update_reading(t);
+    return any;
+}
+
+static const struct gathered_ops tcp_gathered_ops = {.hold = tcp_hold, .read = tcp_read_gathered};
+
+static void tcp_gather(struct stream *stream, bool may_gather)
+{
+    struct tcp *t = container_of(stream, struct tcp, stream);
+    t->may_gather = may_gather;
+    if (!may_gather)
+        gather_leave(&t->loop->gather, &t->gathered);
 }
 
 /* ---- bytes to the peer ---- */
@@ -316,6 +364,7 @@ static void tcp_close(struct stream *stream)
     struct tcp *t = container_of(stream, struct tcp, stream);
     sm_move(&t->sm, TCP_CLOSED, "by its user");
     list_remove(&t->io_task.node);
+    gather_leave(&t->loop->gather, &t->gathered);
     if (t->parent) {
         t->parent->on_close(t->parent);
     } else {
@@ -341,6 +390,7 @@ static const struct stream_ops tcp_ops = {
     .resume = tcp_resume,
     .close = tcp_close,
     .unsent = tcp_unsent,
+    .gather = tcp_gather,
 };
 
 /* Takes ownership of @peer. */
@@ -353,6 +403,7 @@ static struct tcp *tcp_new(struct loop *loop, enum tcp_state state, char *peer)
     t->refs = 1;
     t->io_task.run = tcp_on_io_task;
     list_init(&t->io_task.node);
+    gathered_init(&t->gathered, &tcp_gathered_ops);
     sm_init(&t->sm, tcp_states, (int)state, t->peer, NULL);
     loop_ref(t->loop);
     return t;

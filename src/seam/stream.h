@@ -23,7 +23,7 @@
  * used up. In this way a time budget applies to all layers: no user buffers more than it can
  * process, and no stream calls its user in an endless loop.
  *
- * Only four calls go down: write, pause, resume, close.
+ * Only five calls go down: write, pause, resume, close, and gather, which is a hint.
  *
  * Rules for implementations and users of a stream:
  *   1. No callback runs inside a call to write, pause, resume or close. Callbacks are made in the
@@ -47,6 +47,7 @@
 #ifndef SEAM_STREAM_H
 #define SEAM_STREAM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -85,6 +86,9 @@ struct stream_ops {
     /* The number of bytes that were written and not sent yet. May be NULL in a stream to which little
      * is written. */
     size_t (*unsent)(struct stream *stream);
+    /* Whether bytes may be delivered some milliseconds late while many arrive, so that the loop is not
+     * woken for each of them: for streams of events. Not at first. May be NULL. */
+    void (*gather)(struct stream *stream, bool may_gather);
 };
 
 /* The first member of every stream. */
@@ -132,6 +136,12 @@ static inline void stream_close(struct stream *stream)
 static inline size_t stream_unsent(struct stream *stream)
 {
     return stream->ops->unsent ? stream->ops->unsent(stream) : 0;
+}
+
+static inline void stream_gather(struct stream *stream, bool may_gather)
+{
+    if (stream->ops->gather)
+        stream->ops->gather(stream, may_gather);
 }
 
 /* For implementations of streams. */

@@ -26,10 +26,15 @@ enum {
     FIRST_BYTE = 0x1f,
 };
 
+enum gunzip_state {
+    GUNZIP_START,  /* nothing was read */
+    GUNZIP_MEMBER, /* within a member */
+    GUNZIP_END,    /* after a member; another one may follow */
+};
+
 struct gunzip {
     z_stream zlib;
-    bool inside; /* within a member */
-    bool any;    /* at least one member was complete */
+    enum gunzip_state state;
     bool full;   /* the slice was filled: zlib may have more output without input */
     char *slice; /* NULL while empty: an idle watch holds no memory */
     size_t at;   /* number of bytes taken */
@@ -84,10 +89,10 @@ void gunzip_free(struct gunzip *g)
 static void begin_member(struct gunzip *g, struct str input)
 {
     unsigned char first = (unsigned char)input.at[0];
-    g->inside = first == FIRST_BYTE;
-    if (g->inside)
+    if (first == FIRST_BYTE) {
+        g->state = GUNZIP_MEMBER;
         inflateReset(&g->zlib);
-    else if (g->any)
+    } else if (g->state == GUNZIP_END)
         err_set(&g->why, INF_EPROTO, "gzip: %s after the last member",
                 first ? "other data" : "zeros");
     else
@@ -103,12 +108,10 @@ static void inflate_some(struct gunzip *g, struct str *input)
     rc = inflate(&g->zlib, Z_NO_FLUSH);
     input->at += len - g->zlib.avail_in;
     input->len -= len - g->zlib.avail_in;
-    if (rc == Z_STREAM_END) {
-        g->inside = false;
-        g->any = true;
-    } else if (rc != Z_OK && rc != Z_BUF_ERROR) { /* Z_BUF_ERROR: no progress possible */
+    if (rc == Z_STREAM_END)
+        g->state = GUNZIP_END;
+    else if (rc != Z_OK && rc != Z_BUF_ERROR) /* Z_BUF_ERROR: no progress possible */
         err_set(&g->why, INF_EPROTO, "gzip: %s", g->zlib.msg ? g->zlib.msg : "corrupt");
-    }
 }
 
 static void fill_slice(struct gunzip *g, struct str *input)
@@ -117,10 +120,11 @@ static void fill_slice(struct gunzip *g, struct str *input)
         g->slice = xmalloc(GUNZIP_SLICE);
     g->zlib.next_out = (Bytef *)g->slice;
     g->zlib.avail_out = GUNZIP_SLICE;
-    while (!g->why.code && g->zlib.avail_out && (input->len || (g->inside && g->full))) {
-        if (!g->inside)
+    while (!g->why.code && g->zlib.avail_out &&
+           (input->len || (g->state == GUNZIP_MEMBER && g->full))) {
+        if (g->state != GUNZIP_MEMBER)
             begin_member(g, *input);
-        if (g->inside)
+        if (g->state == GUNZIP_MEMBER)
             inflate_some(g, input);
         g->full = g->zlib.avail_out == 0;
     }
@@ -153,12 +157,12 @@ void gunzip_took(struct gunzip *g, size_t len)
 
 bool gunzip_holds(const struct gunzip *g)
 {
-    return g->at < g->len || (g->inside && g->full) || g->why.code;
+    return g->at < g->len || (g->state == GUNZIP_MEMBER && g->full) || g->why.code;
 }
 
 int gunzip_end(const struct gunzip *g, struct inf_error *err)
 {
-    if (!g->inside)
+    if (g->state != GUNZIP_MEMBER)
         return 0;
     return err_set(err, INF_ECUT, "gzip: the body ended in the middle of a member");
 }

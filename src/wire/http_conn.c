@@ -337,6 +337,7 @@ static void conn_send(struct http_conn *c, const struct http_request *request)
         return;
     }
     stream_write(c->stream, bytes.bytes, bytes.len);
+    stream_gather(c->stream, request->gather);
     buf_free(&bytes);
     http_parser_start(c->parser, strcmp(request->method, "HEAD") == 0);
 }

@@ -32,6 +32,7 @@ struct http_request {
     const struct http_header *headers;
     size_t n_headers;
     const char *body; /* NULL: none */
+    bool gather;      /* the response is a stream of events: see gather() of seam/stream.h */
 };
 
 struct http_head {

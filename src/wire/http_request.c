@@ -93,40 +93,40 @@ struct request_copy {
 
 struct http_request *http_request_copy(const struct http_request *r)
 {
-    struct request_copy *request_copy = NEW(struct request_copy);
-    request_copy->strings = xcalloc(r->n_headers, sizeof(*request_copy->strings));
-    request_copy->headers = xcalloc(r->n_headers, sizeof(*request_copy->headers));
+    struct request_copy *copy = NEW(struct request_copy);
+    copy->strings = xcalloc(r->n_headers, sizeof(*copy->strings));
+    copy->headers = xcalloc(r->n_headers, sizeof(*copy->headers));
     for (size_t i = 0; i < r->n_headers; i++) {
-        request_copy->headers[i].name = request_copy->strings[i].name = xstrdup(r->headers[i].name);
-        request_copy->headers[i].value = request_copy->strings[i].value =
-            xstrdup(r->headers[i].value);
+        copy->headers[i].name = copy->strings[i].name = xstrdup(r->headers[i].name);
+        copy->headers[i].value = copy->strings[i].value = xstrdup(r->headers[i].value);
     }
-    request_copy->request = (struct http_request){
-        .method = request_copy->method = xstrdup(r->method),
-        .target = request_copy->target = xstrdup(r->target),
-        .host = request_copy->host = xstrdup(r->host),
-        .headers = request_copy->headers,
+    copy->request = (struct http_request){
+        .method = copy->method = xstrdup(r->method),
+        .target = copy->target = xstrdup(r->target),
+        .host = copy->host = xstrdup(r->host),
+        .headers = copy->headers,
         .n_headers = r->n_headers,
-        .body = request_copy->body = r->body ? xstrdup(r->body) : NULL,
+        .body = copy->body = r->body ? xstrdup(r->body) : NULL,
+        .gather = r->gather,
     };
-    return &request_copy->request;
+    return &copy->request;
 }
 
 void http_request_free(struct http_request *request)
 {
-    struct request_copy *request_copy =
+    struct request_copy *copy =
         request ? container_of(request, struct request_copy, request) : NULL;
-    if (!request_copy)
+    if (!copy)
         return;
     for (size_t i = 0; i < request->n_headers; i++) {
-        free(request_copy->strings[i].name);
-        secret_free(request_copy->strings[i].value); /* one of them may be a token */
+        free(copy->strings[i].name);
+        secret_free(copy->strings[i].value); /* one of them may be a token */
     }
-    free(request_copy->strings);
-    free(request_copy->headers);
-    free(request_copy->method);
-    free(request_copy->target);
-    free(request_copy->host);
-    free(request_copy->body);
-    free(request_copy);
+    free(copy->strings);
+    free(copy->headers);
+    free(copy->method);
+    free(copy->target);
+    free(copy->host);
+    free(copy->body);
+    free(copy);
 }

@@ -25,27 +25,25 @@ static int hex_digit(char c)
     return -1;
 }
 
-/* The byte of "%XX" at the start of @text; 0, which is never valid, if it is malformed. */
-static char escaped_byte(struct str text)
-{
-    int high = text.len >= 3 ? hex_digit(text.at[1]) : -1;
-    int low = text.len >= 3 ? hex_digit(text.at[2]) : -1;
-    return high < 0 || low < 0 ? '\0' : (char)(high * 16 + low);
-}
-
+/* Decodes "%XX". NULL if an escape is malformed or means a NUL. The caller frees the result. */
 static char *decode_escapes(struct str text, bool plus_is_blank)
 {
     char *decoded = xmalloc(text.len + 1), *to = decoded;
-    for (size_t i = 0; i < text.len; to++) {
-        bool escape = text.at[i] == '%';
-        *to = escape ? escaped_byte((struct str){text.at + i, text.len - i}) : text.at[i];
-        if (*to == '\0') {
+    for (size_t i = 0; i < text.len; i++) {
+        char c = text.at[i];
+        if (c == '%') {
+            int high = text.len - i >= 3 ? hex_digit(text.at[i + 1]) : -1;
+            int low = text.len - i >= 3 ? hex_digit(text.at[i + 2]) : -1;
+            c = high < 0 || low < 0 ? '\0' : (char)(high * 16 + low);
+            i += 2;
+        } else if (c == '+' && plus_is_blank) {
+            c = ' ';
+        }
+        if (c == '\0') {
             free(decoded);
             return NULL;
         }
-        if (plus_is_blank && text.at[i] == '+')
-            *to = ' ';
-        i += escape ? 3 : 1;
+        *to++ = c;
     }
     *to = '\0';
     return decoded;
@@ -73,20 +71,15 @@ struct str http_target_authority(const char *target)
     return (struct str){target, 0};
 }
 
-/* The start of path and query; NULL if it is not a valid target for GET. */
-static const char *skip_authority(const char *target)
-{
-    struct str authority = http_target_authority(target);
-    if (*target == '/')
-        return target;
-    return authority.len ? authority.at + authority.len : NULL;
-}
-
+/* A target begins with '/', or with a scheme and an authority, which are skipped. */
 int http_target_split(const char *target, char **ret_path, char **ret_query)
 {
-    const char *at = is_clean(target, " #") ? skip_authority(target) : NULL;
-    size_t len = at ? strcspn(at, "?") : 0;
-    char *path = at ? decode_escapes(len ? (struct str){at, len} : STR("/"), false) : NULL;
+    struct str authority = http_target_authority(target);
+    const char *at = *target == '/' ? target : authority.at + authority.len;
+    size_t len = strcspn(at, "?");
+    char *path = NULL;
+    if (is_clean(target, " #") && (*target == '/' || authority.len))
+        path = decode_escapes(len ? (struct str){at, len} : STR("/"), false);
     if (!path || !is_clean(path, "")) {
         free(path);
         return -INF_EINVAL;

@@ -218,12 +218,18 @@ static size_t proxied_unsent(struct stream *stream)
     return p->unsent.len + stream_unsent(p->lower);
 }
 
+static void proxied_gather(struct stream *stream, bool may_gather)
+{
+    stream_gather(proxied_of(stream)->lower, may_gather);
+}
+
 static const struct stream_ops proxied_ops = {
     .write = proxied_write,
     .pause = proxied_pause,
     .resume = proxied_resume,
     .close = proxied_close,
     .unsent = proxied_unsent,
+    .gather = proxied_gather,
 };
 
 /* ---- the dialer ---- */

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/base64.h"
+#include "base/text/base64.h"
 #include "wire/proxy_handshake.h"
 
 enum {

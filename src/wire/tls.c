@@ -387,12 +387,18 @@ static size_t tls_unsent(struct stream *stream)
     return t->unsent.len + stream_unsent(t->lower);
 }
 
+static void tls_gather(struct stream *stream, bool may_gather)
+{
+    stream_gather(tls_of(stream)->lower, may_gather);
+}
+
 static const struct stream_ops tls_stream_ops = {
     .write = tls_write,
     .pause = tls_pause,
     .resume = tls_resume,
     .close = tls_close,
     .unsent = tls_unsent,
+    .gather = tls_gather,
 };
 
 /* --- the dialer ------------------------------------------------------------------------------- */

@@ -93,6 +93,14 @@ class Client:
             fields = dict(line.split(':', 1) for line in status)
         return tuple(int(fields[name].split()[0]) * 1024 for name in ('VmRSS', 'VmHWM'))
 
+    def switches(self):
+        """How often its threads have gone to sleep since its start."""
+        total = 0
+        for thread in os.listdir(f'/proc/{self.pid}/task'):
+            with contextlib.suppress(OSError), open(f'/proc/{self.pid}/task/{thread}/status') as status:
+                total += sum(int(line.split()[1]) for line in status if line.startswith('voluntary_ctxt_switches'))
+        return total
+
     def forget_peak(self):
         with open(f'/proc/{self.pid}/clear_refs', 'w') as refs:
             refs.write('5')
@@ -116,12 +124,12 @@ event_logs:
     object: diff
 '''
 
-    def __init__(self, program, tools, folder, namespaces):
+    def __init__(self, program, tools, folder, namespaces, more=''):
         (folder / 'state').mkdir()
         self.socket = folder / 'socket'
         conf = folder / 'informerd.conf'
         watches = [f'{{resource: pods, name: {ns}, namespaces: [{ns}]}}' for ns in namespaces] or ['{resource: pods}']
-        conf.write_text(self.CONF.format(folder=folder, watches=', '.join(watches)))
+        conf.write_text(more + self.CONF.format(folder=folder, watches=', '.join(watches)))
         voice = Actor(SERVER_CORE, tools / 'log_reader', folder / 'events.jsonl', len(watches))
         said = open(folder / 'stderr', 'w')
         super().__init__(Actor(CLIENT_CORE, program, '-c', conf, stderr=said), voice)

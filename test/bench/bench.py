@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""bench.py [--quick] [--only TITLE] BUILD: measures informerd, client-go and kube-rs on the same bytes.
+"""bench.py [--quick | --large] [--only TITLE] BUILD: measures informerd, client-go and kube-rs on the same bytes.
 
 A replay server on one core sends the same list and the same changes to one client at a time, on another core: TLS 1.3,
 HTTP/1.1, JSON, pods recorded from a real server. Clients take turns for several rounds; the result is the median, for
@@ -8,6 +8,8 @@ from the time stamp that the server puts into an object to the callback, or to t
 another process reads it.
 
 informerd does more than the others: it computes the differences and writes them to a file. They only fill their caches.
+`floor` is a program that does the least that any client can do (floor.c): what it takes is due to the machine, the
+kernel and the server.
 
 Prints tables during the run and a result for every target at the end; writes bench.json and cost.svg to BUILD. Seconds
 depend on the machine, so compare ratios; the machine should be idle otherwise.
@@ -28,6 +30,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.append(str(HERE.parent / 'e2e'))
 
 import actors
+import deployments
 import draw
 import peers
 import pod
@@ -37,16 +40,23 @@ from life import Case, live
 from table import show
 
 RECORDINGS = HERE.parent / 'data' / 'recordings'
-CLIENTS = {'informerd': None, 'library': None, 'client-go typed': 'client-go', 'client-go dynamic': 'client-go',
+CLIENTS = {'informerd': None, 'informerd plain': None, 'informerd latency 0': None, 'floor': None, 'library': None,
+           'library compact': None, 'client-go typed': 'client-go', 'client-go dynamic': 'client-go',
            'kube-rs': 'kube-rs'}  # and the peer that it requires
+USUAL = tuple(name for name in CLIENTS if name not in ('informerd plain', 'informerd latency 0', 'library compact'))
+BOTH_CACHES = tuple(name for name in CLIENTS if name not in ('informerd latency 0', 'client-go dynamic'))
+PACED = ('informerd', 'informerd plain', 'informerd latency 0', 'floor', 'library', 'client-go typed')
 OURS, MAIN = ('informerd', 'library'), ('informerd', 'client-go typed')
 ALL = ('sync', 'flat_out', 'paced', 'steady', 'relist', 'churn')
 SHORT = ('sync', 'flat_out', 'steady')
 
 FULL = (
+    Case('steady pace', 1000, ('sync', 'rates'), rounds=3, clients=PACED),
     Case('10k pods', 10_000, ALL, rounds=3),
     Case('1k pods', 1000, ALL, rounds=3),
     Case('100k pods', 100_000, (*SHORT, 'reads')),
+    Case('10k pods of 200 deployments', 10_000, ALL, rounds=3, clients=BOTH_CACHES, deployments=200),
+    Case('100k pods of 200 deployments', 100_000, (*SHORT, 'reads'), clients=BOTH_CACHES, deployments=200),
     Case('100k pods, relists', 100_000, ('sync', 'steady', 'relist', 'churn'), clients=OURS),
     Case('1 KB pods', 10_000, SHORT, rounds=3, size=1000),
     Case('200 KB pods', 500, SHORT, rounds=2, size=200_000, events=500),
@@ -54,7 +64,11 @@ FULL = (
     Case('200 watches', 10_000, (*SHORT, 'storm'), watches=200),
     Case('200 idle watches', 200, ('sync', 'idle'), clients=MAIN, watches=200),
 )
+LARGE = (  # needs 10 GB of memory
+    Case('1M pods of 200 deployments', 1_000_000, ('sync', 'steady'), clients=('informerd', 'informerd plain'), deployments=200),
+)
 QUICK = (
+    Case('steady pace', 1000, ('sync', 'rates'), clients=PACED),
     Case('10k pods', 10_000, ALL, events=2000, paced=1000),
     Case('1k pods', 1000, ALL, events=2000, paced=1000),
 )
@@ -76,15 +90,16 @@ class Stage:
                 self.missing[name] = str(why)
                 print(f'{name} is missing: {why}', flush=True)
 
-    def template(self, size):
-        path = self.folder / f'pod-{size}'
+    def template(self, case):
+        path = self.folder / f'pod-{case.deployments}-{case.size}'
         if not path.exists():
-            path.write_text(pod.template(RECORDINGS, size))
+            path.write_text(deployments.template(case.deployments) if case.deployments else pod.template(RECORDINGS, case.size))
         return path
 
     def clients(self, case):
-        wanted = case.clients or CLIENTS
-        return [name for name, peer in CLIENTS.items() if name in wanted and peer not in self.missing]
+        wanted = case.clients or USUAL
+        return [name for name, peer in CLIENTS.items() if name in wanted and peer not in self.missing
+                and (name != 'floor' or case.watches == 1)]  # it has one blocking connection
 
 
 class Progress:
@@ -156,10 +171,12 @@ def keep(results, build):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('build', type=Path, help='a release build')
-    parser.add_argument('--quick', action='store_true', help='less work and one round: about two minutes')
+    parser.add_argument('--quick', action='store_true', help='less work and one round: about four minutes')
+    parser.add_argument('--large', action='store_true', help='also a million pods; needs 10 GB of memory')
     parser.add_argument('--only', metavar='TITLE', help='only cases whose title contains this')
     args = parser.parse_args()
-    cases = [case for case in (QUICK if args.quick else FULL) if not args.only or args.only in case.title]
+    chosen = QUICK if args.quick else FULL + LARGE if args.large else FULL
+    cases = [case for case in chosen if not args.only or args.only in case.title]
     os.sched_setaffinity(0, {actors.SERVER_CORE})
     with tempfile.TemporaryDirectory(prefix='informerd-bench-') as folder:
         stage = Stage(Path(folder), args.build.resolve())

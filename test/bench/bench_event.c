@@ -18,8 +18,9 @@
 #include "base/alloc.h"
 #include "base/base.h"
 #include "core/object/object.h"
+#include "core/object/object_packer.h"
 #include "core/store/store.h"
-#include "daemon/journal/record_format.h"
+#include "daemon/format/record_format.h"
 #include "kube/source/body.h"
 
 enum stage {
@@ -28,16 +29,23 @@ enum stage {
     STORE,
     DIFF,
     LINE, /* and computes a diff again */
+    PACK, /* a change of a compact cache: unpacks the old state and packs the new one */
+    UNPACK,
     STAGES,
 };
 
-static const char *const names[STAGES] = {"cut", "cut and make the object", "put it into the store",
-                                          "diff", "diff and write the line"};
+static const char *const names[STAGES] = {"cut",
+                                          "cut and make the object",
+                                          "put it into the store",
+                                          "diff",
+                                          "diff and write the line",
+                                          "put it into a compact one",
+                                          "read it from there"};
 
 struct bench {
     size_t n;
     struct buf wire; /* a round's events */
-    struct inf_store *store;
+    struct inf_store *store, *compact;
     struct inf_object **objects;
     const struct inf_object **before;
     uint64_t least_ns[STAGES];
@@ -149,16 +157,19 @@ static void diff_objects(struct bench *b)
             inf_diff_free(inf_diff_make(b->before[i], b->objects[i], NULL, NULL));
 }
 
-static void write_line(struct buf *out, const struct inf_object *old, struct inf_object *new)
+static void write_line(const struct change_reader *reader, struct buf *out,
+                       const struct inf_object *old, struct inf_object *new)
 {
     static const struct watch_id pods = {
         .cluster = "bench", .name = "pods", .group = "", .version = "v1", .resource = "pods"};
     static const struct record_options options = {.object = RECORD_DIFF,
+                                                  .context =
+                                                      CONTEXT_LABELS | CONTEXT_OWNER | CONTEXT_NODE,
                                                   .max_line = RECORD_LINE_DEFAULT};
     struct inf_event event = {INF_MODIFIED, INF_LIVE, old, new, true, 0};
     struct inf_diff *diff = inf_diff_make(old, new, NULL, NULL);
     struct change change;
-    change_init(&change, &pods, &event, diff);
+    change_init(&change, reader, &pods, &event, diff);
     change.stamp.log = "bench";
     buf_clear(out);
     jsonl_format.put_change(out, &change, &options);
@@ -168,16 +179,41 @@ static void write_line(struct buf *out, const struct inf_object *old, struct inf
 static void write_lines(struct bench *b)
 {
     struct buf line = {0};
+    struct change_reader reader;
+    change_reader_init(&reader);
+    reader.context_parts = CONTEXT_LABELS | CONTEXT_OWNER | CONTEXT_NODE;
     for (size_t i = 0; i < b->n; i++)
         if (b->before[i])
-            write_line(&line, b->before[i], b->objects[i]);
+            write_line(&reader, &line, b->before[i], b->objects[i]);
+    change_reader_done(&reader);
     buf_free(&line);
+}
+
+static void ignore_change(void *ctx, const struct inf_event *event)
+{
+    (void)ctx;
+    (void)event;
+}
+
+static void pack_objects(struct bench *b)
+{
+    for (size_t i = 0; i < b->n; i++)
+        store_put(b->compact, b->objects[i], INF_LIVE, ignore_change, NULL);
+}
+
+static void unpack_objects(struct bench *b)
+{
+    for (size_t i = 0; i < b->n; i++) {
+        inf_store_get(b->compact, inf_object_namespace(b->objects[i]),
+                      inf_object_name(b->objects[i]));
+        store_take_back(b->compact);
+    }
 }
 
 static void run_round(struct bench *b, size_t round)
 {
-    static void (*const stages[STAGES])(struct bench * b) = {cut, make_objects, put_objects,
-                                                             diff_objects, write_lines};
+    static void (*const stages[STAGES])(struct bench * b) = {
+        cut, make_objects, put_objects, diff_objects, write_lines, pack_objects, unpack_objects};
     make_wire(b, round);
     for (int stage = 0; stage < STAGES; stage++) {
         uint64_t start = now_ns(), took;
@@ -196,9 +232,14 @@ static void run_round(struct bench *b, size_t round)
 int main(int argc, char **argv)
 {
     static const struct siphash_key key = {1, 2};
+    static const struct pack_limits limits = {.text_min = 512, .objects = 32, .window = 1000};
+    struct pack_context *packing = pack_context_new(&key);
     struct bench b = {.n = argc > 1 ? strtoul(argv[1], NULL, 10) : 2000};
     size_t rounds = argc > 2 ? strtoul(argv[2], NULL, 10) : 10;
     b.store = store_new(&key, NULL, 0);
+    b.compact = store_new(&key, NULL, 0);
+    store_pack(b.compact, packing, &limits);
+    pack_context_unref(packing);
     b.objects = xcalloc(b.n, sizeof(*b.objects));
     b.before = xcalloc(b.n, sizeof(*b.before));
     for (size_t round = 0; round <= rounds; round++)
@@ -207,6 +248,8 @@ int main(int argc, char **argv)
     for (int stage = 0; stage < STAGES; stage++)
         printf("  %-26s %6.1f us\n", names[stage], (double)b.least_ns[stage] / 1000 / (double)b.n);
     while (!store_free_some(b.store, 1000))
+        continue;
+    while (!store_free_some(b.compact, 1000))
         continue;
     buf_free(&b.wire);
     free(b.objects);

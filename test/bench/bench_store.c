@@ -15,7 +15,7 @@
 #include <time.h>
 
 #include "base/alloc.h"
-#include "base/json_string.h"
+#include "base/text/json_string.h"
 #include "builders.h"
 #include "core/json/json.h"
 #include "core/store/generation.h"
@@ -158,9 +158,9 @@ static struct generation *fill(struct inf_store *store, struct inf_object **pods
     return next;
 }
 
-static void flip_and_tell(struct inf_store *store, struct generation *next)
+static void flip_and_emit(struct inf_store *store, struct generation *next)
 {
-    struct phase flip = {.name = "  flip"}, tell = {.name = "  tell"}, sweep = {.name = "  sweep"};
+    struct phase flip = {.name = "  flip"}, emit = {.name = "  emit"}, sweep = {.name = "  sweep"};
     size_t events = 0;
     bool done = false;
     slice_start(&flip);
@@ -168,11 +168,11 @@ static void flip_and_tell(struct inf_store *store, struct generation *next)
     slice_end(&flip);
     report(&flip);
     while (!done) {
-        slice_start(&tell);
+        slice_start(&emit);
         done = store_emit_some(store, SLICE, count_event, &events);
-        slice_end(&tell);
+        slice_end(&emit);
     }
-    report(&tell);
+    report(&emit);
     for (done = false; !done;) {
         slice_start(&sweep);
         done = store_sweep(store, SLICE);
@@ -260,17 +260,17 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < count; i++)
         pods[i] = make_pod(i, 1);
     before = in_use();
-    flip_and_tell(store, fill(store, pods, count, "first list"));
+    flip_and_emit(store, fill(store, pods, count, "first list"));
     printf("%.1f bytes per object in addition to its own %.1f bytes\n\n",
            (double)(in_use() - before) / (double)count,
            (double)inf_store_bytes(store) / (double)count);
 
-    flip_and_tell(store, fill(store, pods, count, "unchanged relist"));
+    flip_and_emit(store, fill(store, pods, count, "unchanged relist"));
     for (size_t i = 0; i < count; i += 10) { /* another version, and another node */
         inf_object_unref(pods[i]);
         pods[i] = make_pod(i, 1002);
     }
-    flip_and_tell(store, fill(store, pods, count, "relist, 10 % changed"));
+    flip_and_emit(store, fill(store, pods, count, "relist, 10 % changed"));
     for (size_t i = 0; i < count; i++) {
         inf_object_unref(pods[i]);
         pods[i] = make_pod(i, i % 10 ? 2 : 1003);

@@ -1,7 +1,7 @@
 """Draws cost.svg: CPU per change and memory against the number and the size of pods. Both axes are logarithmic."""
 import math
 
-COLOURS = {'informerd': '#0b7a75', 'library': '#7fb7b3', 'client-go typed': '#c8553d', 'client-go dynamic': '#e0a899',
+COLOURS = {'informerd': '#0b7a75', 'floor': '#999999', 'library': '#7fb7b3', 'client-go typed': '#c8553d', 'client-go dynamic': '#e0a899',
            'kube-rs': '#6c5b9e'}
 NUMBERS = (('1k pods', 1000), ('10k pods', 10_000), ('100k pods', 100_000))
 SIZES = (('1 KB pods', 1000), ('10k pods', 11_700), ('200 KB pods', 200_000))

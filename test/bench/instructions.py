@@ -20,7 +20,8 @@ from pathlib import Path
 NUMBERS = Path(__file__).with_name('instructions.json')
 COMPILER = 'gcc 12'
 EVENTS, ROUNDS = 200, 2
-STAGES = ('cut', 'make_objects', 'put_objects', 'diff_objects', 'write_lines')  # functions of bench_event.c
+STAGES = ('cut', 'make_objects', 'put_objects', 'diff_objects', 'write_lines', 'pack_objects',
+          'unpack_objects')  # functions of bench_event.c
 TOLERANCE = 0.05
 PLAIN_LIBC = 'glibc.cpu.hwcaps=' + ','.join(f'-{name}' for name in (
     'AVX512F', 'AVX512VL', 'AVX2', 'AVX_Fast_Unaligned_Load', 'ERMS', 'FSRM', 'SSSE3', 'SSE4_2', 'Fast_Unaligned_Copy'))

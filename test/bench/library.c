@@ -1,8 +1,8 @@
 /*
- * library.c - the library as a client of the benchmark:  library plain|indexed KUBECONFIG WATCHES
+ * library.c - the library as a client of the benchmark:  library CACHE KUBECONFIG WATCHES
  *
  * Watches pods in all namespaces, or with several watches each in one namespace, and only counts
- * changes; `indexed` adds an index by node. The protocol with the driver is in tally.h, the command
+ * changes. CACHE is plain, compact, plain-indexed or compact-indexed, with an index by node. The protocol with the driver is in tally.h, the command
  * `reads` in reads.h.
  */
 #include <signal.h>
@@ -70,7 +70,7 @@ static void on_line(uv_stream_t *stream, ssize_t n, const uv_buf_t *bytes)
     if (n >= 0) {
         bytes->base[n] = '\0';
         if (strncmp(bytes->base, "reads", 5) == 0)
-            reads_print(inf_informer_store(client.first));
+            reads_print((struct inf_store *)(uintptr_t)inf_informer_store(client.first));
         else
             tally_obey(&client.tally, bytes->base);
         return;
@@ -79,14 +79,17 @@ static void on_line(uv_stream_t *stream, ssize_t n, const uv_buf_t *bytes)
     uv_close((uv_handle_t *)stream, NULL);
 }
 
-static int open_watches(int n, bool indexed, struct inf_error *err)
+static int open_watches(int n, const char *cache, struct inf_error *err)
 {
     static const struct inf_index node = {.name = READS_INDEX, .path = "spec.nodeName"};
     client.unsynced = n;
     for (int i = 0; i < n; i++) {
         char ns[32];
-        struct inf_watch watch = {
-            .resource = "pods", .ns = n > 1 ? ns : NULL, .indexes = &node, .n_indexes = indexed};
+        struct inf_watch watch = {.resource = "pods",
+                                  .ns = n > 1 ? ns : NULL,
+                                  .indexes = &node,
+                                  .n_indexes = strstr(cache, "indexed") != NULL,
+                                  .compact = strncmp(cache, "compact", 7) == 0};
         struct inf_informer *informer;
         snprintf(ns, sizeof(ns), "ns-%d", FIRST_NAMESPACE + i);
         informer = inf_informer_open(client.cluster, &watch, err);
@@ -102,13 +105,13 @@ static int open_watches(int n, bool indexed, struct inf_error *err)
 int main(int argc, char **argv)
 {
     struct inf_client_options options = {.kubeconfig = argc == 4 ? argv[2] : NULL};
-    struct inf_error err = {.text = "usage: library plain|indexed KUBECONFIG WATCHES"};
+    struct inf_error err = {.text = "usage: library CACHE KUBECONFIG WATCHES"};
     signal(SIGPIPE, SIG_IGN);
     setvbuf(stdout, NULL, _IOLBF, 0);
     uv_loop_init(&client.loop);
     client.sent = inf_path_parse("status.message", NULL);
     if (argc != 4 || !(client.cluster = inf_client_open(&client.loop, &options, &err)) ||
-        open_watches(atoi(argv[3]), strcmp(argv[1], "indexed") == 0, &err) < 0) {
+        open_watches(atoi(argv[3]), argv[1], &err) < 0) {
         fprintf(stderr, "library: %s\n", err.text);
         return EXIT_FAILURE;
     }

@@ -13,6 +13,8 @@ from pathlib import Path
 from actors import CLIENT_CORE, Actor, Client, Informerd, Server
 
 FIRST_NAMESPACE = 100
+VARIANTS = {'informerd': '', 'informerd plain': 'cache: plain\n', 'informerd latency 0': 'latency: 0s\n'}  # conf
+RATES = {10: 50, 100: 300, 300: 900, 1000: 3000, 5000: 15000}  # changes per second, and how many of them
 BATCHES_SECONDS, BATCHES_FLAT_OUT, BATCHES_PACED = 4, 9, 3
 NAMESPACES = 20  # namespaces of the pods, if there is one watch for all of them
 KUBECONFIG = '''apiVersion: v1
@@ -33,6 +35,7 @@ class Case:
     rounds: int = 1
     clients: tuple = None
     size: int = 11700  # approximate size of a pod in bytes
+    deployments: int = 0  # the pods of that many different ones, of about 12 KB; 0: all pods are alike
     watches: int = 1  # one for all namespaces, or one per namespace
     events: int = 5000
     paced: int = 2000
@@ -43,21 +46,23 @@ class Life:
         self.case, self.figures = case, {}
         self.folder = Path(tempfile.mkdtemp(prefix='life-', dir=stage.folder))
         namespaces = case.watches if case.watches > 1 else NAMESPACES
-        self.server = Server(stage.tools, stage.pki, stage.template(case.size), case.pods, namespaces)
+        self.server = Server(stage.tools, stage.pki, stage.template(case), case.pods, namespaces)
         (self.folder / 'kubeconfig').write_text(KUBECONFIG.format(port=self.server.port, folder=stage.pki))
         self.began = time.monotonic()
         self.client = self.start(stage, name)
-        self.tells_relists = name != 'kube-rs'  # its reflector does not report what a new list changed
-        self.can_read = name in ('library', 'client-go typed')
+        self.tells_relists = name not in ('kube-rs', 'floor')  # which do not report what a new list changed
+        self.can_read = name in ('library', 'library compact', 'client-go typed')
 
     def start(self, stage, name):
         kubeconfig, watches = self.folder / 'kubeconfig', self.case.watches
-        if name == 'informerd':
+        if name.startswith('informerd'):
             spaces = [f'ns-{FIRST_NAMESPACE + i}' for i in range(watches)] if watches > 1 else []
-            return Informerd(stage.informerd, stage.tools, self.folder, spaces)
+            return Informerd(stage.informerd, stage.tools, self.folder, spaces, VARIANTS[name])
         indexed = 'reads' in self.case.steps
         program, *kind = {
-            'library': (stage.tools / 'library', 'indexed' if indexed else 'plain'),
+            'floor': (stage.tools / 'floor',),
+            'library': (stage.tools / 'library', 'plain-indexed' if indexed else 'plain'),
+            'library compact': (stage.tools / 'library', 'compact-indexed' if indexed else 'compact'),
             'client-go typed': (stage.peers.get('client-go'), 'indexed' if indexed else 'typed'),
             'client-go dynamic': (stage.peers.get('client-go'), 'dynamic'),
             'kube-rs': (stage.peers.get('kube-rs'),),
@@ -99,9 +104,18 @@ class Life:
         """1,000 changes per second."""
         self.in_batches(BATCHES_PACED, lambda: self.change_all('paced', self.case.paced, 1000))
 
+    def rates(self):
+        """Changes at a steady pace: CPU and context switches per change, and latency."""
+        for rate, count in RATES.items():
+            switches = self.client.switches()
+            figures = self.change_all(f'rate{rate}', count, rate)
+            self.figures |= {f'rate{rate}_{name}': figures[name] for name in ('p50', 'p99', 'p999') if name in figures}
+            self.figures[f'rate{rate}_switches'] = (self.client.switches() - switches) / count
+
     def steady(self):
-        time.sleep(1)
+        time.sleep(1 + self.case.pods / 20_000)  # a compact cache may still repack
         self.figures['steady'] = self.client.memory()[0]
+        self.figures['per_pod'] = self.figures['steady'] / self.case.pods
 
     def relist(self):
         """A relist after the version expired; nothing has changed."""
@@ -121,10 +135,12 @@ class Life:
 
     def idle(self):
         """A minute in which each watch receives one bookmark, as from a real server."""
+        switches = self.client.switches()
         with self.measured('idle', 60):
             time.sleep(30)
             self.server.ask('bookmark')
             time.sleep(30)
+        self.figures['idle_switches'] = (self.client.switches() - switches) / 60
 
     def reads(self):
         """The duration of reads of the cache, by kind, in seconds."""
@@ -147,7 +163,8 @@ class Life:
         with self.measured(name, count):
             late = self.change(count, *pace)
         found = {figure: self.figures[figure] for figure in (f'{name}_cpu', f'{name}_wall', f'{name}_peak')}
-        return found | ({figure: late[figure] / 1e9 for figure in ('p50', 'p99', 'max')} if pace else {})
+        return found | ({figure: late[figure] / 1e9 for figure in ('p50', 'p99', 'p999', 'max')
+                         if figure in late} if pace else {})
 
     def change(self, count, *pace):
         self.client.expect(count)

@@ -1,14 +1,18 @@
 #!/usr/bin/env python3
-"""memory.py KUBESIM RECORDINGS HOLD: measures the memory of objects and watches over TLS against the documented limits.
+"""memory.py KUBESIM RECORDINGS HOLD BENCH_MEMORY: measures the memory of objects and watches over TLS against the documented limits.
 
 The figures do not depend on the machine, but need a build without sanitizers.
 """
 import json
+import subprocess
 import sys
+import tempfile
+import unittest
 from pathlib import Path
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).parents[1] / 'library'))
+import deployments
 from stage import PROGRAMS, Case, Program, Sim, run, wait_until
 
 KIB, MIB = 1024, 1024 * 1024
@@ -53,6 +57,30 @@ class Objects(Case):
     def test_50000_objects_by_list(self):
         self.sim.control('set', watch_list=0)
         self.sync('list')
+
+
+class Pods(unittest.TestCase):
+    def fill(self, cache, count, changes):
+        """Resident bytes per pod of 200 deployments, all included, after the first list and after changes."""
+        with tempfile.NamedTemporaryFile('w') as templates:
+            templates.write(deployments.template(200))
+            templates.flush()
+            said = subprocess.run([PROGRAMS[1], templates.name, cache, str(count), str(changes)], check=True,
+                                  capture_output=True, text=True).stdout
+        figures = [line for line in map(json.loads, said.splitlines()) if 'when' in line]
+        for now in figures:
+            print(f'# {cache}, {now["pods"]} pods of {now["text"]} bytes, {now["when"]}: {now["rss"]:.0f} bytes resident each: '
+                  f'{now["body"]:.0f} text, {now["names"]:.0f} names, {now["header"]:.0f} header, {now["entry"]:.0f} entry with one '
+                  f'index, {now["table"]:.0f} hash table, {now["buckets"]:.0f} values of indexes, {now["rounding"]:.0f} rounding')
+        return [now['rss'] for now in figures]
+
+    def test_100000_compact(self):
+        for each in self.fill('compact', 100_000, 20_000):
+            self.assertLessEqual(each, 1.3 * KIB)
+
+    def test_20000_plain(self):
+        for each in self.fill('plain', 20_000, 2000):
+            self.assertLessEqual(each, 7.8 * KIB)
 
 
 class Watches(Case):

@@ -1,7 +1,7 @@
 /*
  * reads.c - reads the cache in the same ways as peers/client-go/reads.go does with client-go's lister.
  *
- * Names and namespaces of the pods: see pod.py and replay_pods.c.
+ * Labels, nodes and namespaces of the pods: see pod.py, deployments.py and replay_pods.c.
  */
 #include "reads.h"
 
@@ -10,18 +10,24 @@
 #include <time.h>
 
 #include "base/alloc.h"
+#include "base/rng.h"
+#include "core/store/store.h"
 
 enum {
     NAMESPACES = 20,
     APPS = 100,
     NODES = 500,
     FIRST = 100, /* of each of them */
-    FIRST_POD = 100000,
+};
+
+struct pod_name {
+    char ns[16];
+    char name[112];
 };
 
 struct reads {
-    const struct inf_store *store;
-    char (*names)[48];
+    struct inf_store *store;
+    struct pod_name *pods; /* in random order */
     char (*spaces)[16];
     struct inf_selector *selectors[APPS];
     size_t found;
@@ -37,7 +43,8 @@ static bool count(void *ctx, const struct inf_object *object)
 
 static void by_key(struct reads *r, size_t i)
 {
-    r->found += inf_store_get(r->store, r->spaces[i % NAMESPACES], r->names[i]) != NULL;
+    r->found += inf_store_get(r->store, r->pods[i].ns, r->pods[i].name) != NULL;
+    store_take_back(r->store); /* as the loop does after a callback */
 }
 
 static void by_namespace(struct reads *r, size_t i)
@@ -80,13 +87,28 @@ static void each(struct reads *r, const char *what, size_t n, void (*call)(struc
     printf("\"%s\":%lld", what, (long long)took / (long long)n);
 }
 
+/* Puts each name at a random place, and the one that was there at the end. */
+static void collect_names(struct reads *r, size_t pods)
+{
+    struct inf_cursor cursor = INF_CURSOR_START;
+    const struct inf_object *object;
+    struct rng rng = {1};
+    size_t n = 0;
+    r->pods = xcalloc(pods, sizeof(*r->pods));
+    while ((object = inf_store_next(r->store, &cursor))) {
+        struct pod_name *at = &r->pods[rng_below(&rng, n + 1)];
+        r->pods[n++] = *at;
+        snprintf(at->ns, sizeof(at->ns), "%s", inf_object_namespace(object));
+        snprintf(at->name, sizeof(at->name), "%s", inf_object_name(object));
+    }
+    inf_cursor_end(&cursor);
+}
+
 static void prepare(struct reads *r, size_t pods)
 {
     char text[32];
-    r->names = xcalloc(pods, sizeof(*r->names));
+    collect_names(r, pods);
     r->spaces = xcalloc(NAMESPACES, sizeof(*r->spaces));
-    for (size_t i = 0; i < pods; i++)
-        snprintf(r->names[i], sizeof(*r->names), "web-frontend-66b99d9c48-%zu", FIRST_POD + i);
     for (int i = 0; i < NAMESPACES; i++)
         snprintf(r->spaces[i], sizeof(*r->spaces), "ns-%d", FIRST + i);
     for (int i = 0; i < APPS; i++) {
@@ -95,7 +117,7 @@ static void prepare(struct reads *r, size_t pods)
     }
 }
 
-void reads_print(const struct inf_store *store)
+void reads_print(struct inf_store *store)
 {
     struct reads r = {.store = store};
     size_t pods = inf_store_count(store);
@@ -111,6 +133,6 @@ void reads_print(const struct inf_store *store)
     printf("}\n");
     for (int i = 0; i < APPS; i++)
         inf_selector_free(r.selectors[i]);
-    free(r.names);
+    free(r.pods);
     free(r.spaces);
 }

@@ -11,6 +11,6 @@
 #define READS_INDEX "node"
 
 /* Prints the nanoseconds of one read of each kind, as a line of JSON. */
-void reads_print(const struct inf_store *store);
+void reads_print(struct inf_store *store);
 
 #endif

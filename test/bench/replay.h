@@ -1,9 +1,10 @@
 /*
  * replay.h - a server that needs very little CPU, so that the client is what is measured.
  *
- * It has the text of one pod with placeholders, which are replaced by numbers that depend on the pod
- * and its version. So N pods need no more memory than one, a pod is sent by copying the text and
- * filling in about twenty digits, and every client gets the same bytes for the same request.
+ * It has the text of a pod with placeholders, for one or more deployments. They are replaced by values
+ * that depend on the pod and its version. So N pods need no more memory than one, a pod is sent by
+ * copying the text and filling in some digits, and every client gets the same bytes for the same
+ * request.
  *
  * Changes are a list that only grows; a watch is a position in it.
  */
@@ -17,7 +18,7 @@
 #include <openssl/types.h>
 
 enum {
-    HOLES_MAX = 64,
+    HOLES_MAX = 96,
     EVERYWHERE = -1, /* all namespaces */
 };
 
@@ -40,11 +41,18 @@ struct change {
     struct state state;
 };
 
-struct world {
+struct template
+{
     char *text; /* of a pod, after its opening brace */
     size_t len;
     struct hole holes[HOLES_MAX];
     size_t n_holes;
+};
+
+struct world {
+    struct template *templates; /* one per deployment; pod i has template i % n_templates */
+    size_t n_templates;
+    size_t longest; /* of their texts */
 
     struct state *pods;
     uint32_t n_pods;
@@ -67,8 +75,9 @@ uint64_t now_ns(void);
 /* A resource version as text: ten digits. */
 uint64_t version_text(uint64_t version);
 
-/* Writes w->len bytes to @out. */
-void pod_write(const struct world *w, uint32_t pod, struct state state, char *out);
+/* Writes the text to @out. Returns its size: pod_size(). */
+size_t pod_size(const struct world *w, uint32_t pod);
+size_t pod_write(const struct world *w, uint32_t pod, struct state state, char *out);
 
 /* The pods of a namespace, in order: how many, and which is the @k-th. */
 uint32_t pods_in(const struct world *w, int ns);

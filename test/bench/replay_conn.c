@@ -30,7 +30,7 @@ struct conn *conn_new(struct world *w, SSL_CTX *tls, int fd)
     struct conn *c = NEW(struct conn);
     c->fd = fd;
     c->world = w;
-    c->out = xmalloc(w->len + AROUND);
+    c->out = xmalloc(w->longest + AROUND);
     c->ssl = SSL_new(tls);
     SSL_set_fd(c->ssl, fd);
     SSL_set_accept_state(c->ssl);
@@ -60,15 +60,13 @@ static void put_chunk(struct conn *c, const char *before, const struct change *p
                       const char *after)
 {
     const struct world *w = c->world;
-    size_t len = strlen(before) + strlen(after) + (pod ? w->len : 0);
+    size_t len = strlen(before) + strlen(after) + (pod ? pod_size(w, pod->pod) : 0);
     char size[32];
     snprintf(size, sizeof(size), "%zx\r\n", len);
     put_raw(c, size);
     put_raw(c, before);
-    if (pod) {
-        pod_write(w, pod->pod, pod->state, c->out + c->out_len);
-        c->out_len += w->len;
-    }
+    if (pod)
+        c->out_len += pod_write(w, pod->pod, pod->state, c->out + c->out_len);
     put_raw(c, after);
     put_raw(c, "\r\n");
 }

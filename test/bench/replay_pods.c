@@ -1,9 +1,14 @@
 /*
- * replay_pods.c - the text of a pod with its placeholders.
+ * replay_pods.c - the texts of pods with their placeholders: one template per deployment.
  *
- * A placeholder is a tilde and a run of one letter: `~vvvvvvvvv`. The letter selects the number that
- * replaces it. The number has the width of the placeholder and no leading zero, so that it is valid
- * in JSON: 1 and zeros, plus the value.
+ * A placeholder is a tilde and a run of one letter: `~vvvvvvvvv`. The letter selects what replaces it,
+ * in the width of the placeholder. Numbers have no leading zero, so that they are valid in JSON: 1 and
+ * zeros, plus the value. Other letters stand for digits that only depend on the pod and the letter,
+ * so that no two pods have the same ids and addresses:
+ *
+ *     d e f g h   seconds, 10 to 59        o q u w   a byte of an address, 100 to 255
+ *     x y z b j   hexadecimal digits       c         a suffix as of a generated name
+ *     p           such a suffix that no other pod has
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -19,6 +24,17 @@ enum {
     NODES = 500,
 };
 
+static const char suffix_letters[] = "bcdfghjklmnpqrstvwxz2456789";
+
+/* The same for one pod and letter, and otherwise as if random (splitmix64). */
+static uint64_t mixed(uint64_t pod, uint64_t letter)
+{
+    uint64_t x = (pod << 8 | letter) * 0x9e3779b97f4a7c15;
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
+    return x ^ (x >> 31);
+}
+
 static uint64_t hole_value(const struct world *w, char letter, uint32_t pod, struct state state)
 {
     switch (letter) {
@@ -30,42 +46,54 @@ static uint64_t hole_value(const struct world *w, char letter, uint32_t pod, str
     case 'r': return state.version % 900; /* restarts */
     case 't': return state.version % 50;  /* seconds, 10 to 59 */
     case 's': return state.sent_ns;
-    default:
-        fprintf(stderr, "replay: unknown placeholder letter '%c'\n", letter);
-        exit(EXIT_FAILURE);
+    default: return mixed(pod, (unsigned char)letter);
     }
 }
 
-static void find_holes(struct world *w)
+static void find_holes(struct template *t)
 {
-    for (char *at = w->text; (at = strchr(at, '~')) != NULL;) {
-        struct hole *hole = &w->holes[w->n_holes++];
+    for (char *at = t->text; (at = strchr(at, '~')) != NULL;) {
+        struct hole *hole = &t->holes[t->n_holes++];
         unsigned width = 1;
         while (at[width] == at[1])
             width++;
-        if (w->n_holes == HOLES_MAX || !islower((unsigned char)at[1])) {
+        if (t->n_holes == HOLES_MAX || !strchr("inakvrtsdefghoquwxyzbjcp", at[1])) {
             fprintf(stderr, "replay: the template has too many placeholders, or an invalid one\n");
             exit(EXIT_FAILURE);
         }
-        *hole = (struct hole){.at = (size_t)(at - w->text), .width = width, .letter = at[1]};
+        *hole = (struct hole){.at = (size_t)(at - t->text), .width = width, .letter = at[1]};
         at += width;
     }
 }
 
-static void read_template(struct world *w, const char *path)
+/* Takes over @line, with its line end. */
+static void add_template(struct world *w, char *line)
+{
+    struct template *t;
+    w->templates = xrealloc(w->templates, (w->n_templates + 1) * sizeof(*w->templates));
+    t = &w->templates[w->n_templates++];
+    *t = (struct template){.text = line, .len = strcspn(line, "\n") - 1};
+    memmove(t->text, t->text + 1, t->len); /* the sender adds the opening brace */
+    t->text[t->len] = '\0';
+    find_holes(t);
+    w->longest = t->len > w->longest ? t->len : w->longest;
+}
+
+static void read_templates(struct world *w, const char *path)
 {
     FILE *f = fopen(path, "r");
+    char *line = NULL;
     size_t room = 0;
-    ssize_t len = f ? getline(&w->text, &room, f) : -1;
-    if (len < 2) {
+    while (f && getline(&line, &room, f) >= 2) {
+        add_template(w, line);
+        line = NULL;
+    }
+    free(line);
+    if (!w->n_templates) {
         perror(path);
         exit(EXIT_FAILURE);
     }
     fclose(f);
-    w->len = strcspn(w->text, "\n") - 1;
-    memmove(w->text, w->text + 1, w->len); /* the sender adds the opening brace */
-    w->text[w->len] = '\0';
-    find_holes(w);
 }
 
 void world_init(struct world *w, const char *template_path, uint32_t pods, uint32_t namespaces)
@@ -74,12 +102,14 @@ void world_init(struct world *w, const char *template_path, uint32_t pods, uint3
     w->pods = xcalloc(pods, sizeof(*w->pods));
     for (uint32_t i = 0; i < pods; i++)
         w->pods[i].version = i + 1;
-    read_template(w, template_path);
+    read_templates(w, template_path);
 }
 
 void world_free(struct world *w)
 {
-    free(w->text);
+    for (size_t i = 0; i < w->n_templates; i++)
+        free(w->templates[i].text);
+    free(w->templates);
     free(w->pods);
     free(w->changes);
 }
@@ -120,15 +150,65 @@ uint64_t version_text(uint64_t version)
     return power_of_ten(9) + version;
 }
 
-void pod_write(const struct world *w, uint32_t pod, struct state state, char *out)
+static void put_number(char *out, const struct hole *hole, uint64_t left)
 {
-    memcpy(out, w->text, w->len);
-    for (size_t i = 0; i < w->n_holes; i++) {
-        const struct hole *hole = &w->holes[i];
-        uint64_t left = hole_value(w, hole->letter, pod, state);
-        for (unsigned digit = hole->width; digit-- > 0; left /= 10)
-            out[hole->at + digit] = (char)('0' + left % 10 + (digit == 0));
+    for (unsigned digit = hole->width; digit-- > 0; left /= 10)
+        out[digit] = (char)('0' + left % 10 + (digit == 0));
+}
+
+static void put_small(char *out, unsigned width, uint64_t value)
+{
+    for (unsigned digit = width; digit-- > 0; value /= 10)
+        out[digit] = (char)('0' + value % 10);
+}
+
+static void put_letters(char *out, const struct hole *hole, const char *letters, uint64_t value)
+{
+    size_t n = strlen(letters);
+    for (unsigned i = 0; i < hole->width; i++) {
+        out[i] = letters[value % n];
+        value /= n;
+        if (i % 12 == 11 && n == 16)
+            value = mixed(value, i); /* there are only 16 digits in a number */
     }
+}
+
+static void fill_hole(char *out, const struct hole *hole, uint32_t pod, uint64_t value)
+{
+    switch (hole->letter) {
+    case 'd':
+    case 'e':
+    case 'f':
+    case 'g':
+    case 'h': put_small(out, hole->width, 10 + value % 50); break;
+    case 'o':
+    case 'q':
+    case 'u':
+    case 'w': put_small(out, hole->width, 100 + value % 156); break;
+    case 'x':
+    case 'y':
+    case 'z':
+    case 'b':
+    case 'j': put_letters(out, hole, "0123456789abcdef", value); break;
+    case 'c': put_letters(out, hole, suffix_letters, value); break;
+    case 'p': put_letters(out, hole, suffix_letters, pod * UINT64_C(7368787)); break;
+    default: put_number(out, hole, value);
+    }
+}
+
+size_t pod_size(const struct world *w, uint32_t pod)
+{
+    return w->templates[pod % w->n_templates].len;
+}
+
+size_t pod_write(const struct world *w, uint32_t pod, struct state state, char *out)
+{
+    const struct template *t = &w->templates[pod % w->n_templates];
+    memcpy(out, t->text, t->len);
+    for (size_t i = 0; i < t->n_holes; i++)
+        fill_hole(out + t->holes[i].at, &t->holes[i], pod,
+                  hole_value(w, t->holes[i].letter, pod, state));
+    return t->len;
 }
 
 uint32_t pods_in(const struct world *w, int ns)

@@ -29,8 +29,9 @@ static void answer_if_due(struct tally *t)
     qsort(t->late_ns, t->n, sizeof(*t->late_ns), by_size);
     printf("{\"delivered\":%llu", (unsigned long long)t->delivered);
     if (t->n > 0)
-        printf(",\"p50\":%lld,\"p99\":%lld,\"max\":%lld", (long long)t->late_ns[t->n / 2],
-               (long long)t->late_ns[t->n * 99 / 100], (long long)t->late_ns[t->n - 1]);
+        printf(",\"p50\":%lld,\"p99\":%lld,\"p999\":%lld,\"max\":%lld",
+               (long long)t->late_ns[t->n / 2], (long long)t->late_ns[t->n * 99 / 100],
+               (long long)t->late_ns[t->n * 999 / 1000], (long long)t->late_ns[t->n - 1]);
     printf("}\n");
     fflush(stdout);
     t->n = 0;

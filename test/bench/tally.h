@@ -5,7 +5,7 @@
  * complete. A line `expect N` on stdin is answered as soon as N changes were received in total, with
  * the latency of those since the last answer:
  *
- *     {"delivered": 5000, "p50": 61000, "p99": 70100, "max": 94200}     nanoseconds since the stamp
+ *     {"delivered": 5000, "p50": 61000, "p99": 70100, "p999": 80300, "max": 94200}     nanoseconds since the stamp
  */
 #ifndef BENCH_TALLY_H
 #define BENCH_TALLY_H

@@ -4,7 +4,8 @@ class Share(float):
     """A target that is a fraction of the figure of another client; shown as 1/20."""
 
 
-BEST, OTHER, RUST = 'informerd', 'client-go typed', 'kube-rs'
+BEST, PROMPT, OTHER, RUST, FLOOR = 'informerd', 'informerd latency 0', 'client-go typed', 'kube-rs', 'floor'
+PACE = 'steady pace'
 
 
 def share(figure, case, wanted, than=OTHER):
@@ -29,8 +30,13 @@ TARGETS = (
     ('CPU per change, of client-go typed', share('event_cpu', '10k pods', Share(1 / 20))),
     ('CPU per change, microseconds', lambda at: (at('10k pods', BEST, 'event_cpu') * 1e6, 50)),
     ('CPU of the first sync, of client-go typed', share('sync_cpu', '10k pods', Share(1 / 20))),
-    ('latency p99, of client-go typed', share('p99', '10k pods', Share(1 / 10))),
-    ('latency p99, milliseconds', lambda at: (at('10k pods', BEST, 'p99') * 1e3, 1)),
+    ('CPU per change at 100/s, of the floor', share('rate100_cpu', PACE, 1.3, FLOOR)),
+    ('CPU per change at 300/s, of the floor', share('rate300_cpu', PACE, 1.3, FLOOR)),
+    ('CPU per change at 1,000/s, of the floor', share('rate1000_cpu', PACE, 1, FLOOR)),
+    ('latency p99 with latency 0, of client-go typed',
+     lambda at: (at(PACE, PROMPT, 'rate1000_p99') / at(PACE, OTHER, 'rate1000_p99'), Share(1 / 10))),
+    ('latency p99 with latency 0, milliseconds', lambda at: (at(PACE, PROMPT, 'rate1000_p99') * 1e3, 1)),
+    ('latency p99, milliseconds', lambda at: (at(PACE, BEST, 'rate1000_p99') * 1e3, 10)),
     ('memory per pod, of its text', lambda at: (each_pod(at, BEST) / at.text, 1.05)),
     ('memory per pod, of client-go typed', lambda at: (each_pod(at, BEST) / each_pod(at, OTHER), Share(1 / 3))),
     ('peak memory in first sync, of steady', peak('sync_peak', '100k pods, relists')),

@@ -43,7 +43,7 @@ with tempfile.TemporaryDirectory(prefix='docs.') as folder:
 problems += [f'{path}: shows no configuration; was its markup changed?' for path in files
              if path.suffix != '.md' and path not in shown]
 help_text = ''.join(subprocess.run([informerd, *command, '--help'], capture_output=True, text=True, timeout=60).stdout
-                    for command in ([], ['watch'], ['rbac']))
+                    for command in ([], ['watch'], ['rbac'], ['state']))
 options = sorted(set(re.findall(r'--[a-z-]+', help_text)))
 for path in files:
     if path.name == 'informerd.8':

@@ -186,6 +186,29 @@ class Check(Case):
                  ({'name': 'token-file', 'server': 'https://h', 'token_file': str(self.folder / 'absent')}, 'No such file')]
         return conf
 
+    def warnings(self, conf):
+        done = self.informerd('-c', conf, '--check-config')
+        self.assertEqual((done.returncode, done.stderr), (0, ''))
+        return [line.removeprefix('warning: ') for line in done.stdout.splitlines()[1:]]
+
+    def test_warns_about_a_configuration_without_effect(self):
+        self.assertEqual(self.warnings(self.conf([])), ['the configuration has no watches; there is nothing to do'])
+        self.assertEqual(self.warnings(self.conf([{'resource': 'pods'}], event_logs=[])),
+                         ['the configuration has no event_logs; changes are not logged'])
+
+    def test_warns_about_directories(self):
+        at = self.folder
+        (at / 'file').write_text('')
+        pods = [{'resource': 'pods'}]
+        self.assertEqual(self.warnings(self.conf(pods, state_dir=str(at / 'new'))), [])
+        self.assertEqual(self.warnings(self.conf(pods, state_dir=str(at / 'absent/state'))), [
+            f"state_dir '{at}/absent/state' does not exist and cannot be created: '{at}/absent': No such file or directory"])
+        self.assertEqual(self.warnings(self.conf(pods, state_dir=str(at), event_logs=[
+            {'path': str(at / 'logs/a.jsonl')}, {'path': str(at / 'file/b.jsonl')}, {'path': str(at / 'c.jsonl')}])), [
+                f"event log '{at}/logs/a.jsonl': directory '{at}/logs' does not exist; lines wait in memory until it is created",
+                f"event log '{at}/file/b.jsonl' is not writable: Not a directory"])
+        self.assertFalse((at / 'c.jsonl').exists())
+
     def test_files_with_which_the_daemon_refuses_to_start(self):
         state = self.folder / 'state'
         state.mkdir()
@@ -228,7 +251,7 @@ class Check(Case):
         conf.write_text('watches: [{resource: pods}]\n')
         done = self.informerd('-c', conf, '--check-config')
         self.assertEqual((done.returncode, done.stdout), (78, ''))
-        self.assertRegex(done.stderr, rf"\A{conf}: cluster 'default': no kubeconfig: [^\n]*\n\Z")
+        self.assertRegex(done.stderr, rf"\A{conf}: no kubeconfig: [^\n]*\n\Z")
 
     def test_checks_clusters_that_no_watch_uses(self):
         conf = self.conf([{'resource': 'pods', 'cluster': 'prod'}],

@@ -69,7 +69,7 @@ class Case(unittest.TestCase):
 class Help(Case):
     """Commands that only print."""
 
-    COMMANDS = ('', 'watch', 'rbac', 'help', 'version')
+    COMMANDS = ('', 'watch', 'rbac', 'state', 'completion', 'help', 'version')
 
     def test_help_goes_to_stdout_and_fits_a_terminal(self):
         for command in self.COMMANDS:
@@ -88,8 +88,9 @@ class Help(Case):
     def test_help_names_every_flag_of_a_command(self):
         for command, flags in (
                 ('', '--config --check-config --online --print-config --help --version'),
-                ('watch', '--namespace --all-namespaces --selector --field-selector --kubeconfig --context --cluster '
-                          '--user --as --output --every-update --verbose --help'),
+                ('watch', '--namespace --all-namespaces --selector --field-selector --name --verb --changed --ignore '
+                          '--only-changes --kubeconfig --context --cluster --user --as --output --every-update '
+                          '--verbose --help'),
                 ('rbac', '--config --cluster --serviceaccount --user --group --help')):
             text = self.run_it(*filter(None, [command]), '--help').stdout
             for flag in flags.split():
@@ -112,9 +113,11 @@ class Help(Case):
 class Usage(Case):
     """Wrong usage: status 64 and one line that helps."""
 
+    def test_the_default_configuration_is_missing(self):
+        self.assert_refused(self.run_it(), 78, 'informerd watch pods', '--help')
+
     def test_invalid_arguments(self):
         for arguments, part in [
-                ([], 'informerd watch pods'),
                 (['wach'], "unknown command 'wach'; did you mean 'watch'?"),
                 (['get', 'pods'], "unknown command 'get' (see 'informerd --help')"),
                 ([''], 'unknown command'),
@@ -122,7 +125,17 @@ class Usage(Case):
                 (['watch', ''], 'informerd watch pods'),
                 (['watch', 'pods', '-n', ''], '--namespace'),
                 (['watch', 'pods', '-l', ''], '--selector'),
-                (['watch', 'pods', 'nodes'], 'nodes'),
+                (['watch', 'pods,svc', 'web'], "names need one resource: write 'pods web'"),
+                (['watch', 'pods', '--all-resources'], "--all-resources cannot be combined with 'pods'"),
+                (['watch', 'all', 'web'], "'all' cannot be combined with the name 'web'"),
+                (['watch', 'pods', '--until', 'ready'], '--until: '),
+                (['watch', 'pods', '--until-all'], '--until-all is valid only with --until'),
+                (['watch', 'pods', '--timeout', '5'], "--timeout: '5' is not a duration"),
+                (['watch', 'pods', '--token', 'x', '--token-file', 'y'], 'only one of'),
+                (['watch', 'pods', '--as-group', 'x'], '--as-group requires --as'),
+                (['watch', 'pods', '--server', 'https://x', '--context', 'y'], '--server cannot be combined'),
+                (['watch', 'pods/web', '-l', 'a=b'], 'names and selectors cannot be combined'),
+                (['watch', 'pods', '--ignore', 'heartbeats', '--every-update'], 'only one of'),
                 (['watch', 'pods,nodes,pods'], 'once'),
                 (['watch', 'pods,Pods'], 'once'),
                 (['watch', 'pods,,nodes'], "empty resource name in 'pods,,nodes'"),
@@ -134,7 +147,8 @@ class Usage(Case):
                 (['watch', 'pods', '--namespace'], 'namespace'),
                 (['watch', 'pods', '--kubeconfig'], 'kubeconfig'),
                 (['watch', 'pods', '--verbose=5'], 'verbose'),
-                (['watch', 'pods', '-o', 'xml'], 'jsonl'),
+                (['watch', 'pods', '-o', 'xml'], 'valid formats: full, jsonl, short'),
+                (['watch', 'pods', '-o', 'ful'], "unknown format 'ful'; did you mean 'full'?"),
                 (['watch', 'pods', '-n', 'shop', '-A'], '--all-namespaces'),
                 (['nope', '-c', 'x.conf'], 'nope'),
                 (['--check-config', 'x.conf'], 'x.conf'),
@@ -149,6 +163,9 @@ class Usage(Case):
                 (['help', 'rback'], "did you mean 'rbac'?"),
                 (['help', 'watch', 'rbac'], 'rbac'),
                 (['version', 'x'], 'x'),
+                (['completion'], 'bash, zsh or fish'),
+                (['completion', 'csh'], "unknown shell 'csh'; use bash, zsh or fish"),
+                (['completion', 'bash', 'zsh'], 'zsh'),
         ]:
             with self.subTest(arguments=arguments):
                 self.assert_refused(self.run_it(*arguments), 64, part, '--help')
@@ -157,8 +174,8 @@ class Usage(Case):
         for arguments, message in [
                 (['-c', 'x.conf', '-l', 'a=b'], "--selector is a flag of 'informerd watch', not of 'informerd' "
                                                 "(see 'informerd --help')"),
-                (['watch', 'pods', '-c', 'x.conf'], "--config is a flag of 'informerd' and 'informerd rbac', not of "
-                                                    "'informerd watch' (see 'informerd watch --help')"),
+                (['watch', 'pods', '-c', 'x.conf'], "--config is a flag of 'informerd' and 'informerd rbac' and "
+                                                    "'informerd state', not of 'informerd watch' (see 'informerd watch --help')"),
                 (['watch', 'pods', '--group', 'x'], "--group is a flag of 'informerd rbac', not of 'informerd watch' "
                                                     "(see 'informerd watch --help')"),
                 (['rbac', '--online'], "--online is a flag of 'informerd', not of 'informerd rbac' "
@@ -173,10 +190,15 @@ class Usage(Case):
     def test_invalid_values_are_reported_with_their_flag(self):
         config = self.kubeconfig('http://127.0.0.1:1')
         for arguments, part in [
-                (['pods/log'], "'pods'"),
                 (['deployments.apps.'], 'deployments.apps/v1'),
                 (['pods', '-n', 'Shop'], "--namespace: 'Shop' is not a valid namespace; use at most 63 lower case"),
-                (['pods,nodes/status'], "'pods'"),
+                (['pods/log/x'], "'pods/log'"),
+                (['pods', '-n', 'shop,'], '--namespace: has no value'),
+                (['pods', '--name', 'web-['], "--name: 'web-[' is not a regular expression: "),
+                (['pods', '--verb', 'changed'], "--verb: unknown value 'CHANGED'"),
+                (['pods', '--level', 'fatal'], "--level: unknown value 'fatal'"),
+                (['pods', '--changed', 'a..b'], '--changed: '),
+                (['pods', '--ignore', 'noise'], "--ignore: unknown value 'noise'"),
                 (['pods', '-l', 'a in'], "--selector: label selector 'a in'"),
                 (['pods', '--field-selector', 'a'], "--field-selector: field selector 'a'"),
         ]:
@@ -206,7 +228,10 @@ class Configuration(Case):
 
     def test_reports_an_unknown_context(self):
         config = self.kubeconfig('https://example.com')
-        self.assert_refused(self.run_it('watch', 'pods', config, '--context', 'nope'), 78, 'nope')
+        for arguments in ['pods'], ['pods', '-A']:
+            result = self.run_it('watch', *arguments, config, '--context', 'nope')
+            self.assert_refused(result, 78, "context 'nope' doesn't exist; available contexts: ")
+            self.assertNotIn('cluster', result.stderr)
 
     def test_reports_a_missing_certificate(self):
         config = self.kubeconfig('https://127.0.0.1:1', ', certificate-authority: missing.crt')
@@ -223,10 +248,10 @@ class Conf(Case):
         return path
 
     def test_check_config_accepts_a_valid_file(self):
-        path = self.conf(f'{CLUSTER}watches: [{{resource: pods}}]\n')
+        path = self.conf(f'{CLUSTER}watches: [{{resource: pods}}]\nevent_logs: [{{path: stdout}}]\n')
         result = self.run_it('--check-config', '-c', path)
         self.assertEqual((result.returncode, result.stderr), (0, ''))
-        self.assertEqual(result.stdout, f'{path}: ok, 1 watch, 0 event logs\n')
+        self.assertEqual(result.stdout, f'{path}: ok, 1 watch, 1 event log\n')
 
     def test_check_config_lists_all_errors(self):
         path = self.conf('watches:\n  - resorce: pods\nlog: {level: inof}\n')
@@ -262,8 +287,7 @@ class Conf(Case):
 
     def test_reports_a_missing_configuration_file(self):
         result = self.run_it('--check-config', '-c', '/nowhere/x.conf')
-        self.assertEqual((result.returncode, result.stdout), (78, ''))
-        self.assertIn("configuration file '/nowhere/x.conf': No such file", result.stderr)
+        self.assert_refused(result, 78, "configuration file '/nowhere/x.conf': No such file", "'informerd watch pods'")
 
     def test_reports_a_missing_state_directory(self):
         path = self.conf('state_dir: /nowhere/informerd\nwatches: [{resource: pods, indexes: {node: spec.nodeName}}]\n')
@@ -282,13 +306,13 @@ class Conf(Case):
 class Watch(Case):
     """informerd watch: unavailable servers, closed pipes, and signals."""
 
-    def test_retries_an_unavailable_server_until_a_signal(self):
+    def test_a_signal_ends_it_while_the_server_is_unavailable(self):
         with socket.socket() as unused:
             unused.bind(('127.0.0.1', 0))  # bound, so that no other process listens there; connections are refused
             config = self.kubeconfig(f'http://127.0.0.1:{unused.getsockname()[1]}')
             for number in (signal.SIGTERM, signal.SIGINT):
-                daemon = self.start('watch', 'pods', '-v', config)  # repeated attempts are logged only with -v
-                wait_until(lambda: daemon.log_text().count('retrying in') >= 2, 'a second attempt')
+                daemon = self.start('watch', 'pods', '-v', config)  # attempts are logged only with -v
+                wait_until(lambda: 'retrying in' in daemon.log_text(), 'the first attempt')
                 daemon.signal(number)
                 self.assertEqual(daemon.status(), 0, daemon.log_text())
                 self.assertEqual(daemon.stdout.read(), b'')
@@ -345,11 +369,9 @@ class Watch(Case):
     def test_sends_nothing_to_a_server_with_an_untrusted_certificate(self):
         server = self.serve(certificate=make_certificate(self.folder))
         daemon = self.watch(server)
-        wait_until(lambda: 'retrying' in daemon.log_text(), 'a refusal')
+        self.assertEqual(daemon.status(), 69)
         self.assertIn('certificate', daemon.log_text())
         self.assertEqual(server.requests, [])
-        daemon.signal()
-        self.assertEqual(daemon.status(), 0, daemon.log_text())
 
     def test_ends_when_the_reader_closes_the_pipe(self):
         daemon = self.watch(self.serve(changes=None))

@@ -5,135 +5,22 @@ As in test_cli.py nothing waits for a fixed time.
 """
 import contextlib
 import ctypes
-import http.client
 import json
 import os
+import re
+import shutil
 import signal
 import socket
 import subprocess
 import sys
-import tempfile
-import unittest
-import urllib.parse
-import urllib.request
-from pathlib import Path
 
 sys.dont_write_bytecode = True
 from lib import DEADLINE, INFORMERD, Daemon, environment, run, wait_until
+from service_case import CONFIGMAPS, Case, LocalConnection
 
-KUBESIM = Path(sys.argv[2]).resolve()
 LIBC = ctypes.CDLL(None, use_errno=True)
 LIBC.ptrace.restype = ctypes.c_long
 LIBC.ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
-
-# Core dumps are forbidden by making the process undumpable, and then a sanitizer can't look for leaks.
-CONF = """
-core_dumps: true
-state_dir: state
-socket: {{path: sock}}
-drain_timeout: {drain}
-clusters: [{{name: sim, kubeconfig: kubeconfig}}]
-watches:
-{watches}
-event_logs: [{{path: {log}}}]
-"""
-CONFIGMAPS = '  - {resource: configmaps}'
-
-
-class Sim:
-    """kubesim, for the duration of a test."""
-
-    def __init__(self, folder):
-        self.child = subprocess.Popen([KUBESIM, '--kubeconfig', folder / 'kubeconfig', '--stdin'], stdin=subprocess.PIPE,
-                                      stdout=subprocess.PIPE)
-        self.url = json.loads(self.child.stdout.readline())['url']
-
-    def stop(self):
-        self.child.stdin.close()
-        self.child.stdout.close()
-        assert self.child.wait(DEADLINE) == 0, 'kubesim did not end well'
-
-    def control(self, command, body=None, **params):
-        data = json.dumps(body).encode() if body is not None else b''
-        url = f'{self.url}/kubesim/{command}?{urllib.parse.urlencode(params)}'
-        with urllib.request.urlopen(urllib.request.Request(url, data, method='POST'), timeout=DEADLINE) as answer:
-            return answer.read()
-
-    def put(self, name, **metadata):
-        self.control('put', {'kind': 'ConfigMap', 'apiVersion': 'v1',
-                             'metadata': {'name': name, 'namespace': 'shop', **metadata}}, resource='configmaps')
-
-
-class LocalConnection(http.client.HTTPConnection):
-    """HTTP on a Unix socket."""
-
-    def __init__(self, path):
-        super().__init__('localhost', timeout=DEADLINE)
-        self.path = path
-
-    def connect(self):
-        self.sock = socket.socket(socket.AF_UNIX)
-        self.sock.settimeout(DEADLINE)
-        self.sock.connect(str(self.path))
-
-
-class Case(unittest.TestCase):
-    def setUp(self):
-        self.stack = contextlib.ExitStack()
-        self.addCleanup(self.stack.close)
-        self.folder = Path(self.stack.enter_context(tempfile.TemporaryDirectory(prefix='test_service.')))
-        (self.folder / 'state').mkdir()
-        self.log = self.folder / 'events.jsonl'
-        self.sim = Sim(self.folder)
-        self.stack.callback(self.sim.stop)
-
-    def conf(self, watches=CONFIGMAPS, log='events.jsonl', drain='10s', more=''):
-        path = self.folder / 'informerd.conf'
-        path.write_text(CONF.format(watches=watches, log=log, drain=drain) + more)
-        return path
-
-    def start(self, **conf):
-        daemon = Daemon(self.folder, '-c', self.conf(**conf))
-        self.stack.callback(daemon.stop)
-        return daemon
-
-    def refused(self, status, part, **conf):
-        """It prints one line and ends with that status."""
-        result = subprocess.run([INFORMERD, '-c', self.conf(**conf)], stdin=subprocess.DEVNULL, capture_output=True,
-                                text=True, timeout=DEADLINE, env=environment(self.folder))
-        self.assertEqual((result.returncode, result.stdout), (status, ''), result.stderr)
-        self.assertRegex(result.stderr, r'\Ainformerd: [^\n]+\n\Z')
-        self.assertIn(part, result.stderr)
-
-    def records(self, path=None):
-        path = path or self.log
-        return [json.loads(line) for line in path.read_text().splitlines() if line.strip()] if path.exists() else []
-
-    def types(self, path=None):
-        return [record['type'] for record in self.records(path)]
-
-    def wait_for(self, type, count=1):
-        wait_until(lambda: self.types().count(type) >= count, f'{count} {type}')
-        return [record for record in self.records() if record['type'] == type][-1]
-
-    def accepts_connections(self):
-        """The socket file exists a moment before the daemon listens on it."""
-        with contextlib.closing(LocalConnection(self.folder / 'sock')) as connection:
-            try:
-                connection.connect()
-            except (FileNotFoundError, ConnectionRefusedError):
-                return False
-        return True
-
-    def ask(self, target, method='GET'):
-        with contextlib.closing(LocalConnection(self.folder / 'sock')) as connection:
-            connection.request(method, target)
-            answer = connection.getresponse()
-            return answer.status, answer.read().decode()
-
-    def end(self, daemon, status=0):
-        daemon.signal()
-        self.assertEqual(daemon.status(), status, daemon.log_text())
 
 
 class Life(Case):
@@ -147,7 +34,8 @@ class Life(Case):
         self.assertEqual(self.types(), ['START', 'ADDED', 'SYNCED', 'ADDED', 'STOP'])
         self.assertFalse((self.folder / 'sock').exists())
         self.end(self.start_synced(2))
-        self.assertEqual([r['seq'] for r in self.records()], list(range(1, 5 + 5 + 1)))
+        self.assertEqual(self.types()[5:], ['START', 'SYNCED', 'STOP'])
+        self.assertEqual([r['seq'] for r in self.records()], list(range(1, 5 + 3 + 1)))
         self.assertEqual(len({r['log'] for r in self.records()}), 1)
         self.assertNotIn('reason', self.records()[5])
 
@@ -185,9 +73,8 @@ class Life(Case):
                          more=f'http: {{listen: "127.0.0.1:{other.getsockname()[1]}"}}\n')
         (self.folder / 'kubeconfig').rename(self.folder / 'elsewhere')
         self.refused(78, "cluster 'sim': ")
-        for file in (self.folder / 'state').iterdir():
-            file.unlink()
-        (self.folder / 'state').rmdir()
+        shutil.rmtree(self.folder / 'state')
+        (self.folder / 'state').symlink_to('nowhere/state')
         self.refused(74, 'create it writable by informerd')
         self.assertFalse(self.log.exists())
 
@@ -284,7 +171,7 @@ class Early(Case):
             signal.signal(number, action)
             signal.pthread_sigmask(signal.SIG_BLOCK, [number])
             os.kill(os.getpid(), number)
-        child = subprocess.Popen([INFORMERD, 'watch', 'configmaps', '-A', '--kubeconfig', self.folder / 'kubeconfig'],
+        child = subprocess.Popen([INFORMERD, 'watch', 'configmaps', '-A', '-v', '--kubeconfig', self.folder / 'kubeconfig'],
                                  stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                  env=environment(self.folder), preexec_fn=prepare)
         self.stack.callback(child.communicate)
@@ -363,7 +250,18 @@ class Reload(Case):
         self.sim.put('b')
         self.wait_for('ADDED')
         self.assertEqual(self.types(old), ['START', 'ADDED', 'SYNCED'])
+        wait_until(lambda: self.daemon.log_text().count(f'event log {self.log}: reopened"') == 1, 'a message')
         self.end(self.daemon)
+
+    def test_logs_its_socket_and_the_first_sync_once(self):
+        self.reload(1)
+        self.reload(2, watches=CONFIGMAPS + '\n  - {resource: pods}')
+        self.wait_for('SYNCED', 2)
+        self.end(self.daemon)
+        text = self.daemon.log_text()
+        self.assertEqual(text.count(f'level=info msg="socket: listening on {self.folder}/sock"'), 1, text)
+        self.assertEqual(len(re.findall(r'level=info msg="watch configmaps: synced, 1 object in \d+\.\ds"', text)), 1, text)
+        self.assertEqual(len(re.findall(r'level=info msg="watch pods: synced, 0 objects in \d+\.\ds"', text)), 1, text)
 
     def test_usr2_writes_a_dump(self):
         self.daemon.signal(signal.SIGUSR2)
@@ -415,7 +313,7 @@ class Pages(Case):
         self.wait_for('SYNCED')
         self.assertEqual(self.ask('/livez'), (200, 'ok\n'))
         self.assertEqual(self.ask('/readyz'), (200, 'ok\n'))
-        self.assertRegex(self.ask('/readyz?verbose')[1], r'\A\[\+\] sim/configmaps: live, 0 objects, .*\n\[\+\] event log \S+: writable\nready\n\Z')
+        self.assertRegex(self.ask('/readyz?verbose')[1], r'\A\[\+\] sim/configmaps: live, 0 objects, .*\n\[\+\] event log \S+: writable\n\[\+\] state: 0 objects, .*\nready\n\Z')
         self.assertEqual(self.ask('/metrics', 'HEAD'), (200, ''))
         self.assertIn('\ninformerd_watch_up{cluster="sim",watch="configmaps"} 1\n', self.ask('/metrics')[1])
         status, text = self.ask('/nowhere')

@@ -20,7 +20,7 @@ sys.dont_write_bytecode = True
 for folder in ('kubesim', 'lib'):
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent / folder))
 from harness import LoopbackServer, wait_until  # noqa: E402, F401
-from lib import DEADLINE, Sim, config_map, run  # noqa: E402, F401 (imported from here by the tests)
+from lib import DEADLINE, FULL, Sim, config_map, run  # noqa: E402, F401 (imported from here by the tests)
 
 INFORMERD = Path(sys.argv[3]).resolve()
 CHANGES = ('ADDED', 'MODIFIED', 'DELETED')

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import time
 
-from service import CHANGES, Case, Daemon, fold, records_of, run, runs_of, wait_until
+from service import CHANGES, Case, Daemon, Log, fold, records_of, run, runs_of, wait_until
 
 FIRST = 101  # the version of kubesim's first object
 
@@ -87,7 +87,7 @@ class Full(Disk):
 
     def test_full_disk_is_reported_once_and_recovers(self):
         daemon = self.fill_disk()
-        self.assertRegex(self.get('/readyz').text, r'\A\[-\] sim/configmaps: held for \d+s, \d+ objects, ')
+        self.assertRegex(self.get('/readyz').text, r'\A\[-\] sim/configmaps: held for \d+s, \d+ objects, .*, held by event log /\S+\n')
         m = self.metrics()
         self.assertEqual([m[f'informerd_log_{name}'] for name in ('outputs_failing', 'failures_total')], [1, 1])
         self.assertEqual(m['informerd_watch_held{cluster="sim",watch="configmaps"}'], 1)
@@ -120,10 +120,10 @@ class Full(Disk):
         self.ballast.unlink()
         daemon = self.start(self.conf(event_logs=[{'path': str(self.path)}]))
         self.wait_ready()
+        wait_until(lambda: self.path.read_bytes().endswith(b'\n'), 'a complete line')
+        Log(self.path).wait_for(lambda records: fold(records) == self.on_server(), 'the objects of the server')
         self.end_well(daemon)
-        last = runs_of(records_of(self.path))[-1]
-        self.assertEqual(last[0]['reason'], 'seq-skipped')
-        self.assertEqual(fold(last), self.on_server())
+        self.assertEqual(runs_of(records_of(self.path))[-1][0]['reason'], 'seq-skipped')
 
     def test_file_moved_on_a_full_disk_has_no_partial_line(self):
         daemon = self.fill_disk()
@@ -151,7 +151,7 @@ class Limited(Disk):
     def test_file_size_limit_is_reported(self):
         """RLIMIT_FSIZE, which sends a signal that would kill the process."""
         limit = 64 * 1024
-        daemon = self.start(preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE,
+        daemon = self.start(self.conf(state={'enabled': False}), preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE,
                                                                   (limit, resource.RLIM_INFINITY)))
         self.wait_ready()
         self.fill()

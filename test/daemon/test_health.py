@@ -49,7 +49,8 @@ class States(Case):
         self.sim.fault('stall', ms=10**6, path='configmaps', bytes=10)
         self.begin()
         self.wait_for_status('syncing')
-        report = r', 0 objects, no data received yet\n\[\+\] event log \S+: writable\nnot ready\n'  # START is written
+        report = (r', 0 objects, no data received yet\n\[\+\] event log \S+: writable\n'  # START is written
+                  r'\[\+\] state: 0 objects, .*\nnot ready\n')
         wait_until(lambda: re.search(report, self.get('/readyz?verbose').text), self.get('/readyz?verbose').text)
         self.assert_not_ready()
         self.assertEqual(self.metrics()['informerd_watch_synced' + LABELS], 0)
@@ -186,7 +187,7 @@ class Places(Case):
     def test_chosen_port_is_logged(self):
         daemon = self.start(self.conf(http={'listen': '127.0.0.1:0'}))
         self.wait_ready()
-        port = re.search(r'http: listening on port (\d+)', daemon.stderr_text())
+        port = re.search(r'"http: listening on 127\.0\.0\.1:(\d+)"', daemon.stderr_text())
         self.assertTrue(port, daemon.stderr_text())
         self.assertEqual(http_get(f'127.0.0.1:{port[1]}', '/livez').status, 200)
         self.assertEqual(daemon.end(), 0, daemon.stderr_text())

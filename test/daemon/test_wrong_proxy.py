@@ -226,7 +226,7 @@ class WrongProxies(Case):
             wait_until(lambda: fold(log.read()) == listed[name.split('-')[0]],
                        lambda: f'{what} by {name}; {(self.folder / "stderr").read_text()[-3000:]}')
 
-    def assert_told(self, **expected):
+    def assert_reported(self, **expected):
         """The records of each object match the changes on the server, regardless of relists."""
         for name, log in self.logs.items():
             if name.startswith('tls') or name.split('-')[1] in PAGES:  # proxies that deliver bytes unchanged or not at all
@@ -238,7 +238,7 @@ class WrongProxies(Case):
         wait_until(lambda: not any(p.places for p in self.proxies.values()),
                    lambda: f'all to go wrong; left: {[(n, p.places) for n, p in self.proxies.items() if p.places]}')
         self.wait_all('the list')
-        self.assert_told(ADDED=OBJECTS, MODIFIED=0, DELETED=0)
+        self.assert_reported(ADDED=OBJECTS, MODIFIED=0, DELETED=0)
         for name, proxy in self.proxies.items():  # now the watches
             proxy.again([] if name.split('-')[1] in PAGES else [0])
         for sim in (self.sim, self.plain):
@@ -249,7 +249,7 @@ class WrongProxies(Case):
             sim.control('delete', resource='configmaps', namespace=m['namespace'], name=m['name'])
         self.wait_all('the changes')
         self.assertTrue(daemon.alive())
-        self.assert_told(ADDED=OBJECTS + 5, DELETED=5 + 1)  # churn adds and deletes one in ten each
+        self.assert_reported(ADDED=OBJECTS + 5, DELETED=5 + 1)  # churn adds and deletes one in ten each
         self.assertEqual(self.get('/readyz').status, 200, self.get('/readyz?verbose').text)
         self.assertEqual(daemon.end(), 0, daemon.stderr_text())
 

@@ -1,21 +1,25 @@
 #!/usr/bin/env python3
-"""test_demo.py RUN_SH INFORMERD KUBESIM CONF: the demo on a terminal and in a pipe, however it ends."""
+"""test_demo.py RUN_SH INFORMERD KUBESIM CONF: the demo on a terminal and in a pipe, however it ends, and its build."""
 import contextlib
 import json
 import os
 import pty
 import re
 import signal
+import ssl
+import subprocess
 import sys
 import tempfile
 import time
 import unittest
+import urllib.error
 import urllib.request
 from pathlib import Path
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / 'kubesim'))
 COMMAND = [str(Path(argument).resolve()) for argument in sys.argv[1:5]]
+BUILD = Path(COMMAND[0]).with_name('build.sh')
 from lib import DEADLINE, run
 
 COLOUR = re.compile(r'\x1b\[[0-9;]*m')
@@ -88,6 +92,63 @@ class Demo:
         return os.waitstatus_to_exitcode(status)
 
 
+class Build(unittest.TestCase):
+    """test/demo/build.sh, with programs in place of meson and ninja."""
+
+    NINJA = 'for i in 1 2 3; do echo "[$i/3] Compiling C object $i"; done\n'
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix='demo.')
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+
+    def build(self, ninja, meson='mkdir -p "$2"; : >"$2/build.ninja"; echo configured\n', terminal=False):
+        """(exit status, all output)"""
+        for name, text in (('ninja', ninja), ('meson', meson), ('cc', 'exit 1\n')):
+            (self.folder / name).write_text('#!/bin/sh\n' + text)
+            (self.folder / name).chmod(0o755)
+        path = f'{self.folder}:{os.environ["PATH"]}'
+        env = {**os.environ, 'PATH': path, 'TMPDIR': str(self.folder), 'CC': 'cc'}
+        reader, writer = pty.openpty() if terminal else os.pipe()
+        child = subprocess.Popen([BUILD, self.folder / 'build', 'informerd'], env=env, stdin=subprocess.DEVNULL,
+                                 stdout=writer, stderr=writer)
+        os.close(writer)
+        text = b''
+        with contextlib.suppress(OSError):  # a terminal without a process on the other side
+            while piece := os.read(reader, 65536):
+                text += piece
+        os.close(reader)
+        status = child.wait()
+        self.assertEqual(list(self.folder.glob('informerd-build.*')), [])
+        return status, text.decode()
+
+    def test_prints_one_line_in_a_pipe(self):
+        self.assertEqual(self.build(self.NINJA), (0, 'building informerd\n'))
+
+    def test_prints_nothing_if_all_is_up_to_date(self):
+        self.build(self.NINJA)
+        self.assertEqual(self.build('echo "ninja: no work to do."\n'), (0, ''))
+
+    def test_shows_progress_on_a_terminal_and_erases_it(self):
+        status, text = self.build(self.NINJA, terminal=True)
+        self.assertEqual(status, 0)
+        self.assertNotIn('\n', text)
+        self.assertEqual(re.findall(r'\rbuilding informerd: (\S+)\x1b\[K', text), ['configuring', '1/3', '2/3', '3/3'])
+        self.assertTrue(text.endswith('\r\x1b[K'))
+
+    def test_prints_everything_if_the_build_fails(self):
+        for terminal in (False, True):
+            status, text = self.build(self.NINJA + 'echo "x.c:1: error: y"\nexit 1\n', terminal=terminal)
+            self.assertEqual(status, 1)
+            for line in ('[3/3] Compiling C object 3', 'x.c:1: error: y', 'the build failed'):
+                self.assertIn(line, text)
+
+    def test_prints_everything_if_the_configuration_fails(self):
+        status, text = self.build(self.NINJA, meson='echo "Dependency libuv not found"; exit 1\n')
+        self.assertEqual(status, 1)
+        self.assertIn('Dependency libuv not found', text)
+
+
 class Cases(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory(prefix='demo.')
@@ -96,6 +157,18 @@ class Cases(unittest.TestCase):
 
     def assert_nothing_left(self):
         wait_until(lambda: not list(self.folder.iterdir()) and not mentions(self.folder))
+
+    def get_pods(self, kubeconfig, token):
+        """The status of a request as kubectl sends it."""
+        context = ssl.create_default_context(cafile=re.search(r'certificate-authority: (\S+)', kubeconfig)[1])
+        url = re.search(r'server: (\S+)', kubeconfig)[1]
+        request = urllib.request.Request(f'{url}/api/v1/pods', headers={'Authorization': f'Bearer {token}'})
+        try:
+            with urllib.request.urlopen(request, timeout=DEADLINE, context=context) as answer:
+                return answer.status
+        except urllib.error.HTTPError as error:
+            error.close()
+            return error.code
 
     def test_shows_changes_and_stops_on_ctrl_c(self):
         demo = Demo(self.folder)
@@ -117,7 +190,9 @@ class Cases(unittest.TestCase):
         with urllib.request.urlopen(re.search(r'curl (http\S+)', demo.text)[1], timeout=DEADLINE) as answer:
             self.assertIn(b'# TYPE informerd_', answer.read())
         self.assertTrue(Path(re.search(r'--unix-socket (\S+)', demo.text)[1]).is_socket())
-        self.assertTrue(Path(re.search(r'--kubeconfig (\S+)', demo.text)[1]).is_file())
+        kubeconfig = Path(re.search(r'--kubeconfig (\S+)', demo.text)[1]).read_text()
+        self.assertEqual(self.get_pods(kubeconfig, re.search(r'token: "(.+)"', kubeconfig)[1]), 200)
+        self.assertEqual(self.get_pods(kubeconfig, 'wrong'), 401)
         demo.kill(signal.SIGTERM)
         self.assertEqual(demo.end(), 0)
         self.assert_nothing_left()

@@ -91,14 +91,18 @@ MUTANTS = {  # every mutant of src, and the scenario that must detect it
     "silence-ignored": "silence",
 }
 
-# A real server neither hides changes from its watches nor sends objects that can't be decoded: test/random detects these.
-SIMULATED = {"blind-watch-trusted", "skipped-not-kept"}
+# A real server neither hides changes from its watches nor sends objects that can't be decoded, these caches are not
+# compact, and no scenario starts informerd with a saved state: test/random detects these, and those of the state.
+SIMULATED = {"blind-watch-trusted", "old-state-packed", "skipped-not-kept", "position-ahead", "position-in-relist",
+             "restore-loses-one", "restored-not-replayed"}
+OF_THE_STATE = "state: "
 
 
 def untried():
     """Mutants that are only in src or only in the table."""
     text = "".join(path.read_text() for path in SOURCES.rglob("*.c"))
-    return sorted(set(re.findall(r'MUTANT\("([^"]+)"\)', text)) ^ (set(MUTANTS) | SIMULATED))
+    found = {name for name in re.findall(r'MUTANT\("([^"]+)"\)', text) if not name.startswith(OF_THE_STATE)}
+    return sorted(found ^ (set(MUTANTS) | SIMULATED))
 
 
 # -- trials

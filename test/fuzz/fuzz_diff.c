@@ -8,7 +8,7 @@
 #include "core/diff/diff.h"
 #include "core/json/json.h"
 #include "core/object/object.h"
-#include "daemon/journal/diff_json.h"
+#include "daemon/record/diff_json.h"
 #include "fuzz.h"
 #include "patch.h"
 
@@ -23,7 +23,7 @@ static bool is_json(struct str text)
 static void check_written(const struct inf_diff *diff)
 {
     struct buf json = {0}, paths = {0};
-    diff_json_put(&json, diff, SIZE_MAX, SIZE_MAX);
+    diff_json_put(&json, diff, NULL, SIZE_MAX, SIZE_MAX);
     diff_json_put_paths(&paths, diff, SIZE_MAX);
     MUST(is_json((struct str){json.bytes, json.len}));
     MUST(is_json((struct str){paths.bytes, paths.len}));

@@ -6,7 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/buf.h"
-#include "base/idna.h"
+#include "base/text/idna.h"
 #include "fuzz.h"
 #include "kube/config/proxy_url.h"
 

@@ -7,7 +7,7 @@
  */
 #include <yyjson.h>
 
-#include "base/yaml.h"
+#include "base/text/yaml.h"
 #include "fuzz.h"
 #include "kube/config/yaml_json.h"
 

@@ -13,7 +13,7 @@
 #include "api.h"
 #include "base/alloc.h"
 #include "base/base.h"
-#include "base/json_string.h"
+#include "base/text/json_string.h"
 
 void rule_add(struct kubesim *sim, const char *text)
 {

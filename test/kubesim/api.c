@@ -10,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/base.h"
+#include "table.h"
 
 /* The next part of a path, or NULL at its end; @at is advanced past it. The caller frees it. */
 static char *next_part(const char **at)
@@ -215,9 +216,11 @@ void api_answer(struct conn *c)
     route_free(&route);
 }
 
-bool wants_metadata(const struct request *r)
+enum form wanted_form(const struct request *r, enum form plain)
 {
-    return strstr(r->accept, "as=PartialObjectMetadata") != NULL;
+    if (wants_table(r))
+        return FORM_TABLE;
+    return strstr(r->accept, "as=PartialObjectMetadata") ? FORM_METADATA : plain;
 }
 
 bool wants_pretty(const struct conn *c)

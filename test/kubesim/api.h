@@ -29,8 +29,9 @@ bool access_check(struct conn *c, const struct route *route, const char *verb);
 /* Answers a SelfSubjectReview or SelfSubjectAccessReview; false: the request is neither. */
 bool review_answer(struct conn *c);
 
-/* Does the client accept PartialObjectMetadata? Does it ask for pretty-printed JSON? */
-bool wants_metadata(const struct request *r);
+/* The form that the client accepts: a Table, PartialObjectMetadata, or @plain. */
+enum form wanted_form(const struct request *r, enum form plain);
+/* Does the client request pretty-printed JSON? */
 bool wants_pretty(const struct conn *c);
 
 /* options.c: validates the parameters of a list or watch. False, with @ret, if they are invalid. */

@@ -99,9 +99,12 @@ static void on_time(uv_timer_t *timer)
     uv_timer_start(timer, on_time, next->due > now ? (next->due - now) / demo->pace + 1 : 1, 0);
 }
 
+/* Cancels all turns first: each is part of an actor, and the tree links actors of all kinds. */
 static void demo_free(struct job *job)
 {
     struct demo *demo = container_of(job, struct demo, job);
+    for (struct tree_node *n; (n = tree_first(&demo->turns));)
+        turn_cancel(demo, container_of(n, struct turn, node));
     pods_free(demo);
     apps_free(demo);
     cron_free(demo);

@@ -233,10 +233,10 @@ struct involved {
 };
 /* Writes a core Event, or increments the count of an equal one. @reason decides whether it is a
  * Warning. */
-__attribute__((format(printf, 5, 6))) void event_tell(struct demo *demo,
-                                                      const struct involved *about,
-                                                      const char *component, const char *reason,
-                                                      const char *fmt, ...);
+__attribute__((format(printf, 5, 6))) void event_write(struct demo *demo,
+                                                       const struct involved *about,
+                                                       const char *component, const char *reason,
+                                                       const char *fmt, ...);
 void events_start(struct demo *demo);
 void events_free(struct demo *demo);
 

@@ -75,9 +75,9 @@ static void set_scale(struct demo *demo, struct set *set, unsigned want)
 {
     struct app *app = set->app;
     struct involved self = {"Deployment", "apps/v1", app->ns, app->name, app->uid, NULL};
-    event_tell(demo, &self, "deployment-controller", "ScalingReplicaSet",
-               "Scaled %s replica set %s from %u to %u", want > set->want ? "up" : "down",
-               set->owner.name, set->want, want);
+    event_write(demo, &self, "deployment-controller", "ScalingReplicaSet",
+                "Scaled %s replica set %s from %u to %u", want > set->want ? "up" : "down",
+                set->owner.name, set->want, want);
     set->want = want;
     set->generation++;
     hands_write(&set->hands, "kube-controller-manager", "", "{'f:spec':{'f:replicas':{}}}");

@@ -117,8 +117,8 @@ static void write_event(struct demo *demo, struct recorded_event *t, const struc
     list_push(&demo->events, &t->node);
 }
 
-void event_tell(struct demo *demo, const struct involved *about, const char *component,
-                const char *reason, const char *fmt, ...)
+void event_write(struct demo *demo, const struct involved *about, const char *component,
+                 const char *reason, const char *fmt, ...)
 {
     struct recorded_event *t;
     va_list args;

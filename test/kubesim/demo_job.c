@@ -128,7 +128,7 @@ static void complete(struct demo *demo, struct run *run)
     run->state = RUN_COMPLETE;
     store_now(run->finished);
     run_write(demo, run, "status", "{'f:status':{'f:completionTime':{},'f:conditions':{}}}");
-    event_tell(demo, &self, "job-controller", "Completed", "Job completed");
+    event_write(demo, &self, "job-controller", "Completed", "Job completed");
     delete_old_sets(demo);
 }
 
@@ -169,7 +169,7 @@ void cron_run(struct demo *demo)
     run->turn.play = play;
     list_push(&demo->jobs, &run->node);
     run_write(demo, run, "", "{'f:metadata':{},'f:spec':{}}");
-    event_tell(demo, &self, "cronjob-controller", "SuccessfulCreate", "Created job %s", o->name);
+    event_write(demo, &self, "cronjob-controller", "SuccessfulCreate", "Created job %s", o->name);
     turn_in(demo, &run->turn, CREATE_MS);
 }
 

@@ -69,8 +69,9 @@ static void cordon(struct demo *demo, struct machine *m, bool on)
     m->cordoned = on;
     hands_write(&m->hands, "kubectl", "", "{'f:spec':{'f:unschedulable':{}}}");
     machine_write(demo, m);
-    event_tell(demo, &self, "kubelet", on ? "NodeNotSchedulable" : "NodeSchedulable",
-               "Node %s status is now: %s", m->name, on ? "NodeNotSchedulable" : "NodeSchedulable");
+    event_write(demo, &self, "kubelet", on ? "NodeNotSchedulable" : "NodeSchedulable",
+                "Node %s status is now: %s", m->name,
+                on ? "NodeNotSchedulable" : "NodeSchedulable");
 }
 
 /* The node controller adds the taint afterwards. */
@@ -100,11 +101,11 @@ static void turn_ready(struct demo *demo, struct machine *m, bool ready)
         store_uuid(&demo->job.sim->store, m->boot);
     kubelet_writes(demo, m);
     if (ready)
-        event_tell(demo, &self, "kubelet", "Rebooted", "Node %s has been rebooted, boot id: %s",
-                   m->name, m->boot);
+        event_write(demo, &self, "kubelet", "Rebooted", "Node %s has been rebooted, boot id: %s",
+                    m->name, m->boot);
     else
-        event_tell(demo, &self, "node-controller", "NodeNotReady",
-                   "Node %s status is now: NodeNotReady", m->name);
+        event_write(demo, &self, "node-controller", "NodeNotReady",
+                    "Node %s status is now: NodeNotReady", m->name);
 }
 
 enum step {

@@ -77,8 +77,8 @@ static void schedule(struct demo *demo, struct pod *pod)
     pod->state = POD_SCHEDULED;
     store_now(pod->scheduled);
     pod_write(demo, pod); /* a binding is not recorded in managedFields */
-    event_tell(demo, &self, "default-scheduler", "Scheduled", "Successfully assigned %s/%s to %s",
-               pod->owner->ns, pod->name, pod->machine->name);
+    event_write(demo, &self, "default-scheduler", "Scheduled", "Successfully assigned %s/%s to %s",
+                pod->owner->ns, pod->name, pod->machine->name);
     next(demo, pod, CREATE_MS);
 }
 
@@ -95,9 +95,9 @@ static void pull(struct demo *demo, struct pod *pod)
     unsigned ms = PULL_MS + pick(demo, 900);
     pod->state = POD_PULLED;
     pod->ip = demo->ips++ % 250 + 2;
-    event_tell(demo, &self, "kubelet", "Pulled",
-               "Successfully pulled image `%s` in %u.%us (%u.%us including waiting)",
-               pod->owner->image, ms / 1000, ms % 1000 / 100, ms / 1000, ms % 1000 / 100);
+    event_write(demo, &self, "kubelet", "Pulled",
+                "Successfully pulled image `%s` in %u.%us (%u.%us including waiting)",
+                pod->owner->image, ms / 1000, ms % 1000 / 100, ms / 1000, ms % 1000 / 100);
     next(demo, pod, START_MS);
 }
 
@@ -107,7 +107,7 @@ static void start(struct demo *demo, struct pod *pod)
     pick_digest(demo, pod->id);
     store_now(pod->started);
     report(demo, pod, POD_RUNNING);
-    event_tell(demo, &self, "kubelet", "Started", "Started container %s", pod->owner->app);
+    event_write(demo, &self, "kubelet", "Started", "Started container %s", pod->owner->app);
     next(demo, pod, pod->crashes ? CRASH_MS : pod->owner->run_ms ? pod->owner->run_ms : READY_MS);
 }
 
@@ -126,9 +126,9 @@ static void back_off(struct demo *demo, struct pod *pod)
 {
     struct involved self = about(pod, pod->owner->app);
     report(demo, pod, POD_BACKOFF);
-    event_tell(demo, &self, "kubelet", "BackOff",
-               "Back-off restarting failed container %s in pod %s_%s(%s)", pod->owner->app,
-               pod->name, pod->owner->ns, pod->uid);
+    event_write(demo, &self, "kubelet", "BackOff",
+                "Back-off restarting failed container %s in pod %s_%s(%s)", pod->owner->app,
+                pod->name, pod->owner->ns, pod->uid);
     next(demo, pod, BACKOFF_MS);
 }
 
@@ -218,8 +218,8 @@ void pod_new(struct demo *demo, struct owner *owner)
     struct involved self = {owner->kind, owner->api_version, owner->ns,
                             owner->name, owner->uid,         NULL};
     pod_write(demo, pod);
-    event_tell(demo, &self, owner->run_ms ? "job-controller" : "replicaset-controller",
-               "SuccessfulCreate", "Created pod: %s", pod->name);
+    event_write(demo, &self, owner->run_ms ? "job-controller" : "replicaset-controller",
+                "SuccessfulCreate", "Created pod: %s", pod->name);
     next(demo, pod, SCHEDULE_MS);
 }
 
@@ -250,7 +250,7 @@ void pod_delete(struct demo *demo, struct pod *pod)
     pod->state = POD_DYING;
     pod_write(demo, pod);
     if (pod->machine)
-        event_tell(demo, &self, "kubelet", "Killing", "Stopping container %s", pod->owner->app);
+        event_write(demo, &self, "kubelet", "Killing", "Stopping container %s", pod->owner->app);
     pod->owner->changed(demo, pod->owner);
     next(demo, pod, STOP_MS);
 }

@@ -56,6 +56,17 @@ static void put_groups(struct buf *out, const struct store *store)
     buf_puts(out, "]}\n");
 }
 
+/* The category of `kubectl get all`. */
+static bool is_in_all(const struct resource *r)
+{
+    static const char *const all[] = {"cronjobs", "daemonsets",  "deployments", "jobs",
+                                      "pods",     "replicasets", "services",    "statefulsets"};
+    for (size_t i = 0; i < ARRAY_LEN(all); i++)
+        if (!r->custom && strcmp(r->plural, all[i]) == 0)
+            return true;
+    return false;
+}
+
 static void put_resource(struct buf *out, const struct resource *r)
 {
     static const char custom[] = "\"delete\",\"deletecollection\",\"get\",\"list\",\"patch\","
@@ -72,6 +83,8 @@ static void put_resource(struct buf *out, const struct resource *r)
                    namespaces ? "" : "\"deletecollection\",");
     if (r->short_name)
         buf_printf(out, ",\"shortNames\":[\"%s\"]", r->short_name);
+    if (is_in_all(r))
+        buf_puts(out, ",\"categories\":[\"all\"]");
     buf_puts(out, ",\"storageVersionHash\":\"a3ViZXNpbQ==\"}");
 }
 

@@ -11,7 +11,7 @@
 
 #include "base/alloc.h"
 #include "base/base.h"
-#include "base/json_string.h"
+#include "base/text/json_string.h"
 #include "object.h"
 #include "store.h"
 

@@ -10,7 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/base.h"
-#include "base/json_string.h"
+#include "base/text/json_string.h"
 
 static const struct {
     const char *name;

@@ -11,6 +11,7 @@
 
 #include <openssl/err.h>
 #include <openssl/pem.h>
+#include <openssl/rand.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 
@@ -172,6 +173,16 @@ static void put_kubeconfig(FILE *f, const struct kubesim *sim)
         fprintf(f, "token: \"%s\"", sim->tokens.items[0]);
     fprintf(f, "}\ncontexts:\n- name: kubesim\n  context: {cluster: kubesim, user: kubesim}\n");
     fprintf(f, "current-context: kubesim\n");
+}
+
+void identity_add_token(struct kubesim *sim)
+{
+    unsigned char bytes[16];
+    char token[2 * sizeof(bytes) + 1];
+    must(RAND_bytes(bytes, sizeof(bytes)));
+    for (size_t i = 0; i < sizeof(bytes); i++)
+        snprintf(token + 2 * i, 3, "%02x", bytes[i]);
+    token_add(sim, token);
 }
 
 int identity_write_kubeconfig(struct kubesim *sim)

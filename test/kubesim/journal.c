@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/json_string.h"
+#include "base/text/json_string.h"
 
 static void entry_free(struct journal_entry *e)
 {

@@ -32,7 +32,7 @@ struct settings {
     uint64_t seed;
     bool seeded;
     uint64_t chance;
-    bool chance_said; /* on the command line */
+    bool chance_given; /* on the command line */
     bool demo;
     uint64_t pace; /* of the demo */
     uint64_t window;
@@ -42,9 +42,9 @@ struct settings {
     bool gzip;       /* lists */
     bool gzip_watch; /* watch-lists */
     enum anonymous anonymous;
-    bool anonymous_said; /* on the command line */
-    bool until_eof;      /* exit when stdin is closed */
-    bool no_reviews;     /* without SelfSubjectReview, as servers before 1.27 */
+    bool anonymous_given; /* on the command line */
+    bool until_eof;       /* exit when stdin is closed */
+    bool no_reviews;      /* without SelfSubjectReview, as servers before 1.27 */
 };
 
 struct tokens {
@@ -95,6 +95,8 @@ void kubesim_end_soon(struct kubesim *sim);
  * error to stderr and returns -1. */
 int identity_load(struct kubesim *sim);
 int identity_write_kubeconfig(struct kubesim *sim);
+/* A random token, so that the kubeconfig has one: kubectl prompts for a password without it. */
+void identity_add_token(struct kubesim *sim);
 
 /* settings.c: the command line. Returns -1 to continue, or the exit status. */
 int settings_parse(struct kubesim *sim, int argc, char **argv);

@@ -16,7 +16,7 @@ import zlib
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / 'lib'))
-from harness import DEADLINE, run  # noqa: F401 (imported from here by the tests)
+from harness import DEADLINE, FULL, run  # noqa: F401 (imported from here by the tests)
 
 KUBESIM, RECORDINGS = Path(sys.argv[1]).resolve(), Path(sys.argv[2])
 WATCH_LIST = 'watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true'
@@ -30,7 +30,7 @@ class Wire:
     """The bytes of one connection, read on demand."""
 
     def __init__(self, sock):
-        self.sock, self.buffer = sock, b''
+        self.sock, self.buffer = sock, bytearray()
 
     def more(self):
         piece = self.sock.recv(65536)
@@ -41,20 +41,20 @@ class Wire:
     def exactly(self, count):
         while len(self.buffer) < count:
             self.more()
-        taken, self.buffer = self.buffer[:count], self.buffer[count:]
+        taken = bytes(self.buffer[:count])
+        del self.buffer[:count]
         return taken
 
     def until(self, mark):
-        while mark not in self.buffer:
+        while (at := self.buffer.find(mark)) < 0:
             self.more()
-        taken, _, self.buffer = self.buffer.partition(mark)
-        return taken
+        return self.exactly(at + len(mark))[:at]
 
     def rest(self):
         with contextlib.suppress(Broken):
             while True:
                 self.more()
-        return self.buffer
+        return bytes(self.buffer)
 
 
 class Recorded(Wire):
@@ -62,7 +62,7 @@ class Recorded(Wire):
 
     def __init__(self, name):
         super().__init__(None)
-        self.buffer = (RECORDINGS / f'{name}.http').read_bytes()
+        self.buffer = bytearray((RECORDINGS / f'{name}.http').read_bytes())
 
     def more(self):
         raise Broken(self.buffer)

@@ -10,6 +10,7 @@
 #include "base/alloc.h"
 #include "base/base.h"
 #include "page.h"
+#include "table.h"
 
 enum {
     BATCH = 32 * 1024,      /* bytes produced at a time */
@@ -24,7 +25,8 @@ struct listing {
     size_t next;
     size_t end;
     enum form form;
-    bool custom; /* in the format of custom resources: keys sorted */
+    enum table_object table; /* with FORM_TABLE */
+    bool custom;             /* in the format of custom resources: keys sorted */
     bool pretty;
     bool begun;
     bool truncate;
@@ -68,11 +70,17 @@ static void put_begin(struct buf *out, const struct listing *l)
     }
     if (l->form == FORM_METADATA)
         buf_puts(out, "{\"kind\":\"PartialObjectMetadataList\",\"apiVersion\":\"meta.k8s.io/v1\"");
+    else if (l->form == FORM_TABLE)
+        buf_puts(out, "{\"kind\":\"Table\",\"apiVersion\":\"meta.k8s.io/v1\"");
     else
         buf_printf(out, "{\"kind\":\"%sList\",\"apiVersion\":\"%s\"", r->kind, r->api_version);
     buf_puts(out, ",\"metadata\":{");
     put_members(out, l);
-    buf_puts(out, "},\"items\":[");
+    buf_puts(out, "},");
+    if (l->form == FORM_TABLE)
+        table_put_columns(out, r, true);
+    else
+        buf_puts(out, "\"items\":[");
 }
 
 static void put_end(struct buf *out, const struct listing *l)
@@ -86,6 +94,14 @@ static void put_end(struct buf *out, const struct listing *l)
     }
 }
 
+static void put_object(struct buf *out, const struct listing *l, const struct object *o)
+{
+    if (l->form == FORM_TABLE)
+        table_put_row(out, o, l->table, 0);
+    else
+        object_put(out, o, l->form, 0);
+}
+
 static void put_item(struct buf *out, struct listing *l)
 {
     const struct object *o = l->s.objects[l->next];
@@ -93,9 +109,9 @@ static void put_item(struct buf *out, struct listing *l)
     if (l->next > l->first)
         buf_putc(out, ',');
     if (!l->pretty) {
-        object_put(out, o, l->form, 0);
+        put_object(out, l, o);
     } else {
-        object_put(&text, o, l->form, 0);
+        put_object(&text, l, o);
         buf_putc(out, '\n');
         json_put_pretty(out, text.bytes, text.len);
         buf_free(&text);
@@ -198,16 +214,19 @@ static void answer(struct conn *c, const struct route *route, const struct selec
     struct listing *l;
     struct status s;
     struct head head = {.code = 200};
+    enum table_object table;
     uint64_t rv;
-    if (!choose_version(c, route->resource, page, &rv, &s)) {
+    if (!table_object_read(&c->request, &table, &s) ||
+        !choose_version(c, route->resource, page, &rv, &s)) {
         reply_status(c, &s);
         return;
     }
     l = NEW(struct listing);
     l->producer = (struct producer){listing_more, listing_free};
     l->resource = route->resource;
-    l->form = wants_metadata(&c->request) ? FORM_METADATA : FORM_ITEM;
-    l->custom = route->resource->custom && l->form != FORM_METADATA;
+    l->form = wanted_form(&c->request, FORM_ITEM);
+    l->table = table;
+    l->custom = route->resource->custom && l->form == FORM_ITEM;
     l->pretty = wants_pretty(c);
     l->plain = selection_is_plain(selection);
     l->garbage = c->reply.fault.kind == FAULT_GARBAGE;

@@ -14,7 +14,7 @@
 #include "api.h"
 #include "base/alloc.h"
 #include "base/base.h"
-#include "base/json_string.h"
+#include "base/text/json_string.h"
 #include "control.h"
 #include "demo.h"
 #include "fill.h"
@@ -135,6 +135,8 @@ static int start(struct kubesim *sim)
         fprintf(stderr, "kubesim: cannot listen: %s\n", uv_strerror(port));
         return EX_OSERR;
     }
+    if (s->self_signed && !sim->tokens.count)
+        identity_add_token(sim);
     if (s->kubeconfig && identity_write_kubeconfig(sim) < 0)
         return EX_CANTCREAT;
     if (s->script && script_start(sim, s->script) < 0)

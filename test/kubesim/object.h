@@ -46,6 +46,7 @@ enum form {
     FORM_ITEM,     /* as in a list */
     FORM_WHOLE,    /* as in an event or by name */
     FORM_METADATA, /* PartialObjectMetadata */
+    FORM_TABLE,    /* rows of a Table, see table.h; not for object_put() */
 };
 
 /* What the server sets in an object. */

@@ -11,8 +11,8 @@
 #include <yyjson.h>
 
 #include "base/alloc.h"
-#include "base/base64.h"
-#include "base/json_string.h"
+#include "base/text/base64.h"
+#include "base/text/json_string.h"
 
 /* Translates between the two alphabets of base64. */
 static void translate(char *text, const char *from, const char *to)

@@ -53,7 +53,8 @@ static const struct {
     {"port", "N", OPT_PORT, "port on 127.0.0.1; 0 (default): any free port"},
     {"tls", "CERT", OPT_TLS, "use TLS with this certificate; the key file is the next argument"},
     {"self-signed", "DIR", OPT_SELF_SIGNED,
-     "use TLS with generated certificates; writes ca.crt, server.crt, server.key, kubeconfig"},
+     "use TLS with generated certificates and, without --token, a generated token; writes ca.crt, "
+     "server.crt, server.key, kubeconfig"},
     {"names", "LIST", OPT_NAMES, "names in that certificate; default DNS:localhost,IP:127.0.0.1"},
     {"expired", NULL, OPT_EXPIRED, "that certificate expired an hour ago"},
     {"kubeconfig", "FILE", OPT_KUBECONFIG, "write a kubeconfig for this server to FILE"},
@@ -141,7 +142,7 @@ static bool take_option(struct kubesim *sim, enum option_id id, const char *valu
     case OPT_EXPIRED: s->expired = true; return true;
     case OPT_KUBECONFIG: s->kubeconfig = value; return true;
     case OPT_TOKEN: token_add(sim, value); return true;
-    case OPT_ANONYMOUS: s->anonymous_said = true; return take_anonymous(s, value);
+    case OPT_ANONYMOUS: s->anonymous_given = true; return take_anonymous(s, value);
     case OPT_ALLOW: rule_add(sim, value); return true;
     case OPT_RESOURCE: return store_add_custom(&sim->store, value) != NULL;
     case OPT_HISTORY: return take_number(&s->window, value, 1, 100 * 1000 * 1000);
@@ -152,7 +153,7 @@ static bool take_option(struct kubesim *sim, enum option_id id, const char *valu
     case OPT_GZIP_WATCH: s->gzip_watch = true; return true;
     case OPT_SCRIPT: s->script = value; return true;
     case OPT_SEED: s->seeded = true; return take_number(&s->seed, value, 0, UINT64_MAX);
-    case OPT_CHANCE: s->chance_said = true; return take_number(&s->chance, value, 0, 100);
+    case OPT_CHANCE: s->chance_given = true; return take_number(&s->chance, value, 0, 100);
     case OPT_DEMO: s->demo = true; return true;
     case OPT_PACE: return take_number(&s->pace, value, 1, PACE_MAX);
     case OPT_STDIN: s->until_eof = true; return true;
@@ -184,9 +185,9 @@ int settings_parse(struct kubesim *sim, int argc, char **argv)
         fprintf(stderr, "kubesim: unknown option '%s'; see --help\n", argv[optind]);
         return EX_USAGE;
     }
-    if (s->seeded && !s->chance_said && !s->demo)
+    if (s->seeded && !s->chance_given && !s->demo)
         s->chance = CHANCE;
-    if (sim->tokens.count && !s->anonymous_said)
+    if (sim->tokens.count && !s->anonymous_given)
         s->anonymous = ANONYMOUS_REFUSE;
     return -1;
 }

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "base/json_string.h"
+#include "base/text/json_string.h"
 
 void status_set(struct status *s, int code, const char *reason, const char *fmt, ...)
 {

@@ -47,13 +47,14 @@ class Access(lib.Case):
     def environment(self):
         return {k: v for k, v in os.environ.items() if not k.startswith('KUBE')} | {'HOME': str(self.folder)}
 
-    def start(self, *arguments):
+    def start(self, *arguments, status=0):
+        """A status other than 0: it ends by itself, with that exit code."""
         with open(self.log, 'wb') as log:
             child = subprocess.Popen([INFORMERD, *map(str, arguments)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                      stderr=log, env=self.environment(), text=True)
         reader = threading.Thread(target=self.read, args=(child.stdout,))
         reader.start()
-        self.addCleanup(self.stop, child, reader)
+        self.addCleanup(self.stop, child, reader, status)
         return child
 
     def read(self, stdout):
@@ -62,15 +63,17 @@ class Access(lib.Case):
                 self.lines.append(line)
                 self.seen.notify_all()
 
-    def stop(self, child, reader):
-        child.terminate()
+    def stop(self, child, reader, expected):
+        if expected == 0:
+            child.terminate()
         status = child.wait(lib.DEADLINE)
         reader.join()
         child.stdout.close()
-        self.assertEqual(status, 0, self.log.read_text())
+        self.assertEqual(status, expected, self.log.read_text())
 
-    def watch(self, user, *arguments):
-        return self.start('watch', 'configmaps', '-o', 'jsonl', '--kubeconfig', self.kubeconfig(user), *arguments)
+    def watch(self, user, *arguments, status=0):
+        return self.start('watch', 'configmaps', '-o', 'jsonl', '--kubeconfig', self.kubeconfig(user), *arguments,
+                          status=status)
 
     def expect(self, name):
         """Creates an object of that name and expects its event."""
@@ -138,7 +141,7 @@ class Access(lib.Case):
 
     def test_wrong_password_is_reported(self):
         self.accept_only('Basic amFuZTpzM2NyM3QtMQ==')
-        self.watch({'username': 'jane', 'password': 's3cr3t-2'})
+        self.watch({'username': 'jane', 'password': 's3cr3t-2'}, status=77)
         self.wait_for_log(r"401 Unauthorized\); the server rejected the name and password of user 'u'")
 
     def test_replaced_token_is_erased_from_memory(self):
@@ -195,11 +198,11 @@ class Access(lib.Case):
         self.assertEqual((self.folder / 'runs').read_text(), 'run\nrun\n')
 
     def test_failed_plugin_is_named_without_its_output(self):
-        self.watch(self.plugin('echo s3cr3t; echo s3cr3t >&2; exit 3'))
+        self.watch(self.plugin('echo s3cr3t; echo s3cr3t >&2; exit 3'), status=77)
         self.wait_for_log(r"exec plugin '[^']*/plugin': exit code 3; its stderr is logged at level debug")
 
     def test_plugin_stderr_is_logged_at_level_debug(self):
-        self.watch(self.plugin('echo s3cr3t; echo "no login: s3cr3t-0123456789 expired" >&2; exit 3'), '-v')
+        self.watch(self.plugin('echo s3cr3t; echo "no login: s3cr3t-0123456789 expired" >&2; exit 3'), '-v', status=77)
         self.wait_for_log(r"level=debug msg=\"exec plugin '[^']*/plugin' stderr: no login: \[...\] expired\"")
 
     def test_unusable_plugins_are_reported(self):
@@ -213,10 +216,9 @@ class Access(lib.Case):
                 self.credential_script('{"token":"s3cr3t","expirationTimestamp":"soon"}'): 'expirationTimestamp must be a time',
         }.items():
             with self.subTest(script):
-                child = self.watch(self.plugin(script))
+                child = self.watch(self.plugin(script), status=77)
                 self.wait_for_log(f"exec plugin '[^']*/plugin': .*{complaint}")
                 self.assert_no_secret_logged()
-                child.terminate()
                 child.wait(lib.DEADLINE)
 
     def test_slow_plugin_does_not_delay_other_clusters(self):
@@ -240,7 +242,7 @@ class Access(lib.Case):
 
     def test_missing_plugin_is_reported_with_its_install_hint(self):
         user = self.plugin('', command='informerd-no-such-plugin', installHint='brew install it')
-        self.watch(user)
+        self.watch(user, status=77)
         self.wait_for_log(r"informerd-no-such-plugin' not found; install hint: brew install it")
 
     def conf(self, cluster):

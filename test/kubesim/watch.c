@@ -34,7 +34,11 @@ static void put_event(struct watch *w, struct buf *body, const char *type, const
 {
     struct buf text = {0};
     buf_printf(&text, "{\"type\":\"%s\",\"object\":", type);
-    object_put(&text, o, w->form, rv);
+    if (w->form == FORM_TABLE)
+        table_put_one(&text, o, w->table, rv, !w->columns_sent);
+    else
+        object_put(&text, o, w->form, rv);
+    w->columns_sent = true;
     buf_putc(&text, '}');
     if (w->pretty)
         json_put_pretty(body, text.bytes, text.len);
@@ -65,7 +69,9 @@ static void put_bookmark(struct watch *w, struct buf *body, uint64_t rv, bool en
     const char *comma = end ? "," : "";
     unsigned long long v = rv;
     buf_puts(body, "{\"type\":\"BOOKMARK\",\"object\":");
-    if (w->form == FORM_METADATA)
+    if (w->form == FORM_TABLE)
+        table_put_bookmark(body, r, rv, mark);
+    else if (w->form == FORM_METADATA)
         buf_printf(body,
                    "{\"kind\":\"PartialObjectMetadata\",\"apiVersion\":\"meta.k8s.io/v1\","
                    "\"metadata\":{\"resourceVersion\":\"%llu\"%s%s}}",
@@ -187,7 +193,8 @@ static void choose_start(struct watch *w, uint64_t rv, bool initial)
     }
 }
 
-static void open_watch(struct conn *c, const struct route *route, struct selection *selection)
+static void open_watch(struct conn *c, const struct route *route, struct selection *selection,
+                       enum table_object table)
 {
     const struct params *q = &c->request.query;
     uint64_t rv = params_number(q, "resourceVersion", 0);
@@ -200,7 +207,8 @@ static void open_watch(struct conn *c, const struct route *route, struct selecti
     w->conn = c;
     w->resource = route->resource;
     w->selection = *selection;
-    w->form = wants_metadata(&c->request) ? FORM_METADATA : FORM_WHOLE;
+    w->form = wanted_form(&c->request, FORM_WHOLE);
+    w->table = table;
     w->pretty = wants_pretty(c);
     w->bookmarks = params_true(q, "allowWatchBookmarks");
     w->marks_end = w->bookmarks && send && initial;
@@ -215,12 +223,14 @@ static void open_watch(struct conn *c, const struct route *route, struct selecti
 void watch_answer(struct conn *c, const struct route *route)
 {
     struct selection selection;
+    enum table_object table;
     struct status s;
-    if (!options_check(c->sim, &c->request.query, true, &s) ||
+    if (!table_object_read(&c->request, &table, &s) ||
+        !options_check(c->sim, &c->request.query, true, &s) ||
         !selection_read(&selection, route->resource, route->ns, &c->request.query, &s))
         reply_status(c, &s);
     else
-        open_watch(c, route, &selection);
+        open_watch(c, route, &selection, table);
 }
 
 void watches_bookmark(struct kubesim *sim)

@@ -6,6 +6,7 @@
 
 #include "conn.h"
 #include "select.h"
+#include "table.h"
 
 struct watch {
     struct producer producer;
@@ -14,6 +15,8 @@ struct watch {
     struct resource *resource;
     struct selection selection;
     enum form form;
+    enum table_object table; /* with FORM_TABLE */
+    bool columns_sent;       /* of the Table; only the first event has them */
     bool pretty;
     bool bookmarks;
     bool marks_end; /* a bookmark ends the initial events */

@@ -6,12 +6,23 @@
 #include <string.h>
 
 #include "api.h"
+#include "table.h"
 
 static void answer_object(struct conn *c, int code, const struct object *o)
 {
     struct head head = {.code = code};
     struct buf body = {0};
-    object_put(&body, o, wants_metadata(&c->request) ? FORM_METADATA : FORM_WHOLE, 0);
+    enum form form = wanted_form(&c->request, FORM_WHOLE);
+    enum table_object table;
+    struct status s;
+    if (!table_object_read(&c->request, &table, &s)) {
+        reply_status(c, &s);
+        return;
+    }
+    if (form == FORM_TABLE)
+        table_put_one(&body, o, table, 0, true);
+    else
+        object_put(&body, o, form, 0);
     buf_putc(&body, '\n');
     reply_whole(c, &head, &body);
 }

@@ -139,7 +139,7 @@ void apiserver_restore(struct apiserver *a, uint64_t version)
 
 /* ---- answering ---- */
 
-static void tell(struct apiserver *a, struct source_event *event)
+static void deliver_event(struct apiserver *a, struct source_event *event)
 {
     event->received_us = clock_wall_us(&a->sim->clock);
     a->user->ops->on_event(a->user, event);
@@ -187,11 +187,10 @@ static void send_poison(struct apiserver *a, struct source_event *event)
                                        .version = str_of(inf_object_resource_version(o))};
     int rc = object_make_identity(&identity, &event->object, NULL);
     assert(rc == 0);
-    (void)rc;
     if (event->type != SOURCE_DELETED)
         event->type = SOURCE_SKIPPED;
     event->text = a->poison;
-    tell(a, event);
+    deliver_event(a, event);
     inf_object_unref(event->object);
 }
 
@@ -202,15 +201,16 @@ static void send_object(struct apiserver *a, enum source_type type, struct inf_o
     if (is_poison(a, object))
         send_poison(a, &event);
     else
-        tell(a, &event);
+        deliver_event(a, &event);
 }
 
 static void send_bookmark(struct apiserver *a, uint64_t version, bool initial_end)
 {
     char text[24];
     snprintf(text, sizeof(text), "%" PRIu64, version);
-    tell(a, &(struct source_event){
-                .type = SOURCE_BOOKMARK, .resource_version = text, .initial_end = initial_end});
+    deliver_event(a, &(struct source_event){.type = SOURCE_BOOKMARK,
+                                            .resource_version = text,
+                                            .initial_end = initial_end});
 }
 
 static size_t page_end(const struct apiserver *a)
@@ -235,8 +235,9 @@ static void send_endless_page(struct apiserver *a)
         snprintf(token, sizeof(token), "1/0-%u", a->requests);
     if (a->endless != APISERVER_EMPTY_PAGES)
         send_object(a, SOURCE_ADDED, a->sending.objects[0]);
-    tell(a, &(struct source_event){
-                .type = SOURCE_PAGE_END, .resource_version = "1", .continue_token = token});
+    deliver_event(a, &(struct source_event){.type = SOURCE_PAGE_END,
+                                            .resource_version = "1",
+                                            .continue_token = token});
     finish_with(a, INF_EEOF, "the page is complete");
 }
 
@@ -254,8 +255,9 @@ static void send_page(struct apiserver *a)
     snprintf(version, sizeof(version), "%" PRIu64, a->sending_version);
     if (end < a->sending.count)
         snprintf(token, sizeof(token), "%s/%zu", version, end);
-    tell(a, &(struct source_event){
-                .type = SOURCE_PAGE_END, .resource_version = version, .continue_token = token});
+    deliver_event(a, &(struct source_event){.type = SOURCE_PAGE_END,
+                                            .resource_version = version,
+                                            .continue_token = token});
     if (a->user && a->requests == request)
         finish_with(a, INF_EEOF, "the list is complete");
 }

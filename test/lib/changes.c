@@ -68,3 +68,13 @@ void sample_pod(struct sample *sample, const char *before, const char *after)
 {
     sample_pod_at(sample, before, after, 8);
 }
+
+void sample_change(struct change *ret, const struct watch_id *watch, const struct inf_event *event,
+                   struct inf_diff *diff)
+{
+    struct change_reader reader;
+    change_reader_init(&reader);
+    reader.context_parts = CONTEXT_LABELS | CONTEXT_OWNER | CONTEXT_NODE;
+    change_init(ret, &reader, watch, event, diff);
+    change_reader_done(&reader);
+}

@@ -7,6 +7,8 @@
 #include "informer/diff.h"
 #include "informer/event.h"
 
+#include "daemon/record/change.h"
+
 struct sample {
     struct inf_object *before; /* NULL: added */
     struct inf_object *after;  /* NULL: deleted */
@@ -27,6 +29,10 @@ void sample_pod_at(struct sample *sample, const char *before, const char *after,
 
 /* The same at version 8. */
 void sample_pod(struct sample *sample, const char *before, const char *after);
+
+/* change_init() with all parts of the context; no owner can be looked up. */
+void sample_change(struct change *ret, const struct watch_id *watch, const struct inf_event *event,
+                   struct inf_diff *diff);
 
 /* @text with " for each '; the caller frees it. */
 char *with_quotes(const char *text);

@@ -28,7 +28,9 @@ static void on_loop_closed(struct loop *loop)
 /* As in daemon.c: disk operations may be in flight when everything else is closed. */
 static void on_journal_closed(struct journal *journal)
 {
-    loop_close(&container_of(journal, struct daemon, journal)->loop, on_loop_closed);
+    struct daemon *d = container_of(journal, struct daemon, journal);
+    loop_disk_close(&d->disk);
+    loop_close(&d->loop, on_loop_closed);
 }
 
 int daemon_world_setup(void **state)

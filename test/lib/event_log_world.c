@@ -102,7 +102,7 @@ void event_log_world_open(struct event_log_world *w, struct event_log_settings s
     event_log_init(&w->log, &w->sim.clock, &w->disk.disk, NULL, settings.sink.target,
                    &event_log_recorder_events);
     w->log.owner = &w->recorder;
-    event_log_configure(&w->log, &settings, NULL);
+    event_log_configure(&w->log, &settings, NULL, NULL);
     event_log_begin(&w->log);
     sim_run(&w->sim);
 }

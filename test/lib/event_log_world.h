@@ -5,8 +5,8 @@
 #ifndef TEST_EVENT_LOG_WORLD_H
 #define TEST_EVENT_LOG_WORLD_H
 
-#include "daemon/journal/event_log.h"
-#include "daemon/journal/sink_file.h"
+#include "daemon/output/event_log.h"
+#include "daemon/output/sink_file.h"
 #include "fake_disk.h"
 #include "folder.h"
 

@@ -7,17 +7,33 @@
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/base.h"
 
 struct pending_op {
     struct list node;
+    bool lazy;  /* ends when it is collected */
+    bool local; /* as that of the disk */
     struct disk_op real;
     struct disk_op *op;
     enum fake_call call;
     int64_t result;
+    char *names; /* of list() */
 };
+
+/* A copy of names as list() returns them. */
+static char *copy_names(const char *names)
+{
+    const char *end = names;
+    char *copy;
+    while (*end)
+        end += strlen(end) + 1;
+    copy = xmalloc((size_t)(end - names) + 1);
+    memcpy(copy, names, (size_t)(end - names) + 1);
+    return copy;
+}
 
 static struct fake_disk *fake_of(struct disk *disk)
 {
@@ -29,6 +45,9 @@ static void on_real(struct disk_op *real, int64_t result)
     struct pending_op *e = container_of(real, struct pending_op, real);
     e->op->stat = real->stat;
     e->op->lock_holder = real->lock_holder;
+    e->op->is_local = e->local && real->is_local;
+    if (real->names)
+        e->names = copy_names(real->names);
     e->result = result;
 }
 
@@ -54,6 +73,7 @@ static struct pending_op *begin_op(struct disk *disk, struct disk_op *op, enum f
     struct fake_disk *fake = fake_of(disk);
     struct pending_op *e = NEW(struct pending_op);
     e->op = op;
+    e->local = fake->local;
     e->call = call;
     e->real.done = on_real;
     if (fake->before_call)
@@ -108,6 +128,39 @@ static void fake_write(struct disk *disk, struct disk_op *op, int fd, const char
     REAL(disk)->ops->write(REAL(disk), &e->real, fd, bytes, len, at);
 }
 
+static struct pending_op *pending_of(struct disk *disk, const struct disk_op *op)
+{
+    list_for_each(node, &fake_of(disk)->pending)
+        if (container_of(node, struct pending_op, node)->op == op)
+            return container_of(node, struct pending_op, node);
+    return NULL;
+}
+
+static void end_op(struct pending_op *e)
+{
+    list_remove(&e->node);
+    e->op->names = e->names;
+    e->op->done(e->op, e->result);
+    free(e->names);
+    free(e);
+}
+
+static void fake_append(struct disk *disk, struct disk_op *op, int fd, const char *bytes,
+                        size_t len)
+{
+    fake_write(disk, op, fd, bytes, len, -1);
+    pending_of(disk, op)->lazy = fake_of(disk)->lazy;
+}
+
+static void fake_collect(struct disk *disk, struct disk_op *op)
+{
+    struct pending_op *e = pending_of(disk, op);
+    if (e->lazy && fake_of(disk)->lazy)
+        end_op(e);
+    else
+        e->lazy = false;
+}
+
 static void fake_write_polled(struct disk *disk, struct disk_op *op, int fd, const char *bytes,
                               size_t len)
 {
@@ -142,6 +195,27 @@ static void fake_remove(struct disk *disk, struct disk_op *op, const char *path)
         REAL(disk)->ops->remove(REAL(disk), &e->real, path);
 }
 
+static void fake_truncate(struct disk *disk, struct disk_op *op, int fd, int64_t len)
+{
+    struct pending_op *e = begin_op(disk, op, FAKE_TRUNCATE);
+    if (e)
+        REAL(disk)->ops->truncate(REAL(disk), &e->real, fd, len);
+}
+
+static void fake_make_dir(struct disk *disk, struct disk_op *op, const char *path, int mode)
+{
+    struct pending_op *e = begin_op(disk, op, FAKE_MAKE_DIR);
+    if (e)
+        REAL(disk)->ops->make_dir(REAL(disk), &e->real, path, mode);
+}
+
+static void fake_list(struct disk *disk, struct disk_op *op, const char *path)
+{
+    struct pending_op *e = begin_op(disk, op, FAKE_LIST);
+    if (e)
+        REAL(disk)->ops->list(REAL(disk), &e->real, path);
+}
+
 static void fake_stat(struct disk *disk, struct disk_op *op, const char *path)
 {
     struct pending_op *e = begin_op(disk, op, FAKE_STAT);
@@ -154,6 +228,16 @@ static void fake_fstat(struct disk *disk, struct disk_op *op, int fd)
     struct pending_op *e = begin_op(disk, op, FAKE_STAT);
     if (e)
         REAL(disk)->ops->fstat(REAL(disk), &e->real, fd);
+}
+
+static int64_t fake_links(struct disk *disk, int fd)
+{
+    struct fake_disk *fake = fake_of(disk);
+    int failure = failure_of(fake, FAKE_STAT);
+    if (fake->before_call)
+        fake->before_call(fake, FAKE_STAT);
+    fake->calls[FAKE_STAT]++;
+    return failure ? failure : REAL(disk)->ops->links(REAL(disk), fd);
 }
 
 static void fake_lock(struct disk *disk, struct disk_op *op, int fd, const char *path,
@@ -169,13 +253,19 @@ static const struct disk_ops fake_ops = {
     .close = fake_close,
     .read = fake_read,
     .write = fake_write,
+    .append = fake_append,
+    .collect = fake_collect,
     .write_polled = fake_write_polled,
     .cancel = fake_cancel,
     .sync = fake_sync,
     .rename = fake_rename,
     .remove = fake_remove,
+    .truncate = fake_truncate,
+    .make_dir = fake_make_dir,
+    .list = fake_list,
     .stat = fake_stat,
     .fstat = fake_fstat,
+    .links = fake_links,
     .lock = fake_lock,
 };
 
@@ -183,7 +273,7 @@ static struct pending_op *next_to_end(struct fake_disk *fake)
 {
     list_for_each(node, &fake->pending) {
         struct pending_op *e = container_of(node, struct pending_op, node);
-        if (!fake->frozen && e->op != fake->stuck && e->call != fake->stuck_all)
+        if (!fake->frozen && !e->lazy && e->op != fake->stuck && e->call != fake->stuck_all)
             return e;
     }
     return NULL;
@@ -194,9 +284,7 @@ static bool end_next_op(struct sim_io *io)
     struct pending_op *e = next_to_end(container_of(io, struct fake_disk, io));
     if (!e)
         return false;
-    list_remove(&e->node);
-    e->op->done(e->op, e->result);
-    free(e);
+    end_op(e);
     return true;
 }
 

@@ -20,6 +20,9 @@ enum fake_call {
     FAKE_RENAME,
     FAKE_REMOVE,
     FAKE_STAT,
+    FAKE_TRUNCATE,
+    FAKE_MAKE_DIR,
+    FAKE_LIST,
     FAKE_LOCK,
     FAKE_CALLS,
 };
@@ -37,6 +40,8 @@ struct fake_disk {
     int fail[FAKE_CALLS];        /* 0, or the error of such a call */
     unsigned skip[FAKE_CALLS];   /* calls that succeed before `fail` takes effect */
     unsigned times[FAKE_CALLS];  /* calls that fail then; 0: all */
+    bool local;                  /* links() is available; default: it is not */
+    bool lazy;                   /* appends end when they are collected */
     size_t read_max;             /* bytes that one read returns at most; 0: no limit */
     void (*before_call)(struct fake_disk *disk, enum fake_call call); /* may be NULL */
     unsigned calls[FAKE_CALLS];

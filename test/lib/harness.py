@@ -11,6 +11,7 @@ import time
 import traceback
 import unittest
 
+FULL = os.environ.get('TEST_TIER') == 'full'  # `make test` samples what would take minutes; `make test-full` tries everything
 DEADLINE = 60  # seconds; for a machine that does ten other things, under a sanitizer
 
 
@@ -25,8 +26,9 @@ def wait_until(condition, what):
 
 
 def clean_environment(**more):
-    """The environment without the caller's own cluster."""
-    return {**{k: v for k, v in os.environ.items() if not k.startswith('KUBE')}, **more}
+    """The environment without the caller's own cluster, and without the directories that systemd or a desktop sets."""
+    ours = ('KUBE', 'STATE_DIRECTORY', 'RUNTIME_DIRECTORY', 'XDG_')
+    return {**{k: v for k, v in os.environ.items() if not k.startswith(ours)}, **more}
 
 
 class LoopbackServer:
@@ -58,7 +60,11 @@ class Tap(unittest.TestResult):
 
     def addError(self, test, err):
         super().addError(test, err)
-        self.problems += traceback.format_exception(*err)
+        if isinstance(test, unittest.TestCase):
+            self.problems += traceback.format_exception(*err)
+            return
+        print(f'not ok {self.testsRun + 1} - {test.id()}')  # setUpClass: no test of the class runs
+        self.print_details(traceback.format_exception(*err))
 
     def addFailure(self, test, err):
         super().addFailure(test, err)
@@ -77,7 +83,11 @@ class Tap(unittest.TestResult):
         super().stopTest(test)
         print(f'{"not ok" if self.problems else "ok"} {self.testsRun} - {test.id().split(".", 1)[1]}'
               f'{self.skipped_for}')
-        for line in ''.join(self.problems).splitlines():
+        self.print_details(self.problems)
+
+    @staticmethod
+    def print_details(lines):
+        for line in ''.join(lines).splitlines():
             print(f'# {line}')
         sys.stdout.flush()
 

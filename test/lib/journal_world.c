@@ -16,7 +16,7 @@
 #include "base/alloc.h"
 #include "base/base.h"
 #include "changes.h"
-#include "daemon/journal/sink_file.h"
+#include "daemon/output/sink_file.h"
 
 static struct journal_world *world_of(struct journal *journal)
 {

@@ -4,7 +4,7 @@
 #ifndef TEST_LOG_FILE_WORLD_H
 #define TEST_LOG_FILE_WORLD_H
 
-#include "daemon/journal/log_file.h"
+#include "daemon/output/log_file.h"
 #include "fake_disk.h"
 #include "folder.h"
 

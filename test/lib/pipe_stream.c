@@ -82,7 +82,7 @@ static const struct stream_ops pipe_stream_ops = {
 
 static size_t pipe_next_len(struct pipe *pipe)
 {
-    size_t len = pipe->to_read.len, most = pipe->cut;
+    size_t len = pipe->to_read.len - pipe->taken, most = pipe->cut;
     if (most && pipe->random)
         most = 1 + (size_t)rng_below(&pipe->rng, most);
     return most && most < len ? most : len;
@@ -95,14 +95,14 @@ static bool pipe_deliver(struct pipe_stream *s)
     size_t len = pipe_next_len(pipe), taken;
     char *block = xmalloc(len);
     if (len)
-        memcpy(block, pipe->to_read.bytes, len);
+        memcpy(block, pipe->to_read.bytes + pipe->taken, len);
     s->owed = false;
     pipe->n_calls++;
     taken = s->stream.user->ops->on_bytes(s->stream.user, block, len);
     free(block);
     assert(s->closed || taken <= len);
     if (!s->closed)
-        buf_consume(&pipe->to_read, taken);
+        pipe->taken += taken;
     return !s->closed && taken == len;
 }
 
@@ -110,9 +110,12 @@ static bool pipe_deliver_some(struct pipe_stream *s)
 {
     int calls = 0;
     bool owed = s->owed;
-    while (!s->closed && !s->paused && (s->pipe->to_read.len || (owed && calls == 0)))
+    struct pipe *pipe = s->pipe;
+    while (!s->closed && !s->paused && (pipe->to_read.len > pipe->taken || (owed && calls == 0)))
         if (++calls > CALLS_PER_TICK || !pipe_deliver(s))
             break;
+    buf_consume(&pipe->to_read, pipe->taken); /* once: it moves the rest of a long response */
+    pipe->taken = 0;
     return calls > 0;
 }
 

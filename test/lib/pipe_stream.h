@@ -63,6 +63,7 @@ struct pipe {
     size_t n_writes;
     size_t n_calls;     /* of on_bytes */
     struct buf to_read; /* sent by the test, not taken by the user yet */
+    size_t taken;       /* of to_read, in this tick */
     size_t unsent;      /* of `written`: not reported as sent yet */
     bool clogged;       /* the peer does not read: nothing drains */
     bool open, held;

@@ -23,7 +23,7 @@ struct split_density {
 static struct split_density split_density(void)
 {
     return tier_is_full() ? (struct split_density){16 * 1024, 8, 2000}
-                          : (struct split_density){2 * 1024, 1, 100};
+                          : (struct split_density){256, 1, 20};
 }
 
 /* Marks the offsets at which a long input is cut. */

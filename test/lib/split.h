@@ -7,7 +7,7 @@
  *
  *                     cut at every byte up to    near a line end    random offsets
  *     make test-full                    16 KB        +-8 bytes             2,000
- *     make test                          2 KB        +-1 byte                100
+ *     make test                     512 bytes        +-1 byte                 60
  */
 #ifndef TEST_SPLIT_H
 #define TEST_SPLIT_H

@@ -24,6 +24,7 @@ static const char *origin_note(enum inf_origin origin)
     case INF_INITIAL: return " (initial)";
     case INF_RELIST: return " (relist)";
     case INF_RESYNC: return " (resync)";
+    case INF_RESUMED: return " (resumed)";
     }
     return "?";
 }
@@ -74,13 +75,18 @@ static void story_on_synced(struct inf_handler *handler, struct inf_informer *in
 
 /* ---- steps ---- */
 
-void story_start(struct story *s)
+static void story_init(struct story *s)
 {
     static const struct siphash_key key = {1, 2};
     pipeline_init(&s->pipeline, "pods", &s->server->source, &s->sim.clock, &key, &s->log,
                   &s->settings);
-    dispatch_add(&s->pipeline.dispatch, &s->handler, NULL);
     s->phase = STORY_RUNNING;
+}
+
+void story_start(struct story *s)
+{
+    story_init(s);
+    dispatch_add(&s->pipeline.dispatch, &s->handler, NULL);
     pipeline_start(&s->pipeline);
 }
 
@@ -105,6 +111,59 @@ void story_stop(struct story *s)
 {
     pipeline_close(&s->pipeline, story_on_gone);
     s->phase = STORY_STOPPED;
+}
+
+static void forget_saved(struct story *s)
+{
+    for (size_t i = s->n_restored; i < s->n_saved; i++)
+        inf_object_unref(s->saved[i]);
+    free(s->saved);
+    s->saved = NULL;
+    s->n_saved = s->n_restored = 0;
+}
+
+void story_save(struct story *s)
+{
+    struct inf_cursor cursor = INF_CURSOR_START;
+    const struct inf_object *object;
+    forget_saved(s);
+    s->saved = xcalloc(inf_store_count(s->pipeline.store), sizeof(struct inf_object *));
+    while ((object = inf_store_next(s->pipeline.store, &cursor)))
+        s->saved[s->n_saved++] = inf_object_ref(object);
+    inf_cursor_end(&cursor);
+    story_stop(s);
+    sim_run(&s->sim);
+    buf_clear(&s->lines);
+    free(apiserver_take_requests(s->server));
+}
+
+static bool take_saved(void *ctx, size_t n, void (*each)(void *to, const struct inf_object *object),
+                       void *to)
+{
+    struct story *s = ctx;
+    for (; n && s->n_restored < s->n_saved; n--)
+        each(to, s->saved[s->n_restored++]);
+    return s->n_restored < s->n_saved;
+}
+
+static void restore_saved(struct story *s, const char *version, const char *why)
+{
+    const struct object_supply supply = {take_saved, s};
+    pipeline_restore(&s->pipeline, &supply, version, /* written_us= */ 1, why);
+    dispatch_add_knowing(&s->pipeline.dispatch, &s->handler, NULL);
+}
+
+void story_restore(struct story *s, const char *version, const char *why)
+{
+    story_init(s);
+    restore_saved(s, version, why);
+}
+
+void story_restore_with(struct story *s, const char *version, struct inf_handler *before)
+{
+    story_init(s);
+    dispatch_add(&s->pipeline.dispatch, before, NULL);
+    restore_saved(s, version, NULL);
 }
 
 void expect_lines(struct story *s, const char *const parts[])
@@ -186,6 +245,7 @@ void story_run(void (*story)(struct story *s))
     apiserver_done(s->server);
     free(s->server);
     sim_done(&s->sim);
+    forget_saved(s);
     buf_free(&s->lines);
     free(s);
 }

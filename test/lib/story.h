@@ -39,8 +39,10 @@ struct story {
     struct pipeline_settings settings; /* change before story_start() */
     struct inf_handler handler;
     struct log log;
-    struct buf lines;    /* logged and delivered since the last expect() */
-    int64_t received_us; /* of the last event */
+    struct buf lines;                /* logged and delivered since the last expect() */
+    int64_t received_us;             /* of the last event */
+    const struct inf_object **saved; /* references; see story_save() */
+    size_t n_saved, n_restored;
     enum {
         STORY_BEFORE,
         STORY_RUNNING,
@@ -62,6 +64,16 @@ void story_refuse_reopening(struct story *s, unsigned times, int code, uint32_t 
 
 /* Closes the informer, in any state. */
 void story_stop(struct story *s);
+
+/* Keeps the objects of the store, and ends the process: the informer is gone. */
+void story_save(struct story *s);
+
+/* Starts an informer in another process, with the saved objects at @version. They count as delivered
+ * to the handler. */
+void story_restore(struct story *s, const char *version, const char *why);
+
+/* The same; @before was added before the copy was available. */
+void story_restore_with(struct story *s, const char *version, struct inf_handler *before);
 
 /* Runs what is due now and compares with all lines since the last call. The arguments after @s are
  * strings, which are joined; see also the macros below. */

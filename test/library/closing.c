@@ -1,9 +1,10 @@
 /*
- * closing.c - closes a client at any moment:  closing KUBECONFIG
+ * closing.c - closes a client at any moment:  closing KUBECONFIG STEP
  *
  * Opens a client and closes it after n iterations of the loop, for n = 0, 1, 2... until it had been synced for some
- * iterations. This is repeated for each way to close. Whatever was in progress (a lookup, a handshake, a list, a batch
- * of events), the loop must end by itself, without open handles and without leaks.
+ * iterations. This is repeated for each way to close. With a STEP above 1, only every STEP-th n is taken, starting elsewhere
+ * for each way. Whatever was in progress (a lookup, a handshake, a list, a batch of events), the loop must end by itself,
+ * without open handles and without leaks.
  */
 #include <signal.h>
 #include <string.h>
@@ -156,8 +157,8 @@ static void end_from_a_handler(struct life *life)
 /* ---- main ---- */
 
 /* Returns whether it was synced for long enough. */
-static bool live_for(unsigned turns, void (*end)(struct life *life), const char *kubeconfig,
-                     unsigned *beyond)
+static bool live_for(unsigned turns, unsigned step, void (*end)(struct life *life),
+                     const char *kubeconfig, unsigned *beyond)
 {
     uv_loop_t loop;
     struct life life = {.handler = {.on_event = on_event}, .worker = {.work = work}};
@@ -167,7 +168,7 @@ static bool live_for(unsigned turns, void (*end)(struct life *life), const char 
     start_requests(&life);
     while (turns--)
         uv_run(&loop, UV_RUN_ONCE);
-    *beyond += inf_informer_synced(life.informer);
+    *beyond += inf_informer_synced(life.informer) ? step : 0;
     end(&life);
     uv_run(&loop, UV_RUN_DEFAULT);
     MUST(end != end_handler_first || life.queue_closed);
@@ -184,12 +185,15 @@ int main(int argc, char **argv)
         {"client", end_client}, {"informer", end_informer_first}, {"handler", end_handler_first},
         {"paused", end_paused}, {"inside", end_from_a_handler},
     };
-    MUST(argc == 2);
+    const size_t n_ways = sizeof(ways) / sizeof(*ways);
+    unsigned step;
+    MUST(argc == 3 && atoi(argv[2]) > 0);
+    step = (unsigned)atoi(argv[2]);
     signal(SIGPIPE, SIG_IGN);
-    for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++) {
-        unsigned turns = 0, beyond = 0;
-        while (!live_for(turns, ways[i].end, argv[1], &beyond))
-            turns++;
+    for (size_t i = 0; i < n_ways; i++) {
+        unsigned turns = (unsigned)(i * step / n_ways), beyond = 0;
+        while (!live_for(turns, step, ways[i].end, argv[1], &beyond))
+            turns += step;
         printf("%s %u\n", ways[i].name, turns);
         fflush(stdout);
     }

@@ -5,6 +5,7 @@
  *     {"type":"ADDED","origin":"live","final":true,"object":{...}}    events
  *     {"type":"synced"}  {"type":"gap","reason":...}  {"type":"stale","stale":true}
  *     {"type":"log","level":2,"text":...}
+ *     {"type":"flushed"}             with state=DIRECTORY, or recorded=DIRECTORY: by the client itself
  *
  * Each line on stdin is answered by {"type":"store",...}: the objects of the store and the status
  * of the informer. The end of stdin closes the client; handles and memory that are left then are
@@ -18,9 +19,10 @@
 #include <uv.h>
 
 #include "informer/informer.h"
+#include "informer/state.h"
 
 #include "base/base.h"
-#include "base/json_string.h"
+#include "base/text/json_string.h"
 
 struct printer {
     uv_loop_t loop;
@@ -29,6 +31,12 @@ struct printer {
     struct inf_client *client;
     struct inf_informer *informer;
     struct inf_handler handler;
+    struct inf_watch watch;
+    struct inf_state *state; /* NULL: none */
+    struct inf_state_stream *stream;
+    bool asked;          /* for the store, before the state was loaded */
+    const char *relabel; /* the label selector after on_synced; NULL: stays */
+    const char *changed; /* why the watch is not that of the saved objects; NULL: it is */
     struct buf out;
 };
 
@@ -65,7 +73,8 @@ static void on_event(struct inf_handler *handler, struct inf_informer *informer,
                      const struct inf_event *event)
 {
     struct printer *t = printer_of(handler);
-    (void)informer;
+    if (t->stream)
+        inf_state_note(t->stream, informer, event);
     begin_line(t, inf_verb_name(event->verb));
     put_key(t, "origin", inf_origin_name(event->origin));
     buf_printf(&t->out, ",\"final\":%s,\"object\":%s", event->final ? "true" : "false",
@@ -75,9 +84,14 @@ static void on_event(struct inf_handler *handler, struct inf_informer *informer,
 
 static void on_synced(struct inf_handler *handler, struct inf_informer *informer)
 {
-    (void)informer;
-    begin_line(printer_of(handler), "synced");
-    end_line(printer_of(handler));
+    struct printer *t = printer_of(handler);
+    begin_line(t, "synced");
+    end_line(t);
+    if (!t->relabel)
+        return;
+    t->watch.label_selector = t->relabel;
+    if (inf_informer_change(informer, &t->watch, "relabelled", NULL) < 0)
+        abort();
 }
 
 static void on_gap(struct inf_handler *handler, struct inf_informer *informer,
@@ -108,6 +122,27 @@ static void on_log(void *ctx, enum inf_log_level level, const char *line)
     end_line(ctx);
 }
 
+static void on_batch_end(struct inf_handler *handler, struct inf_informer *informer)
+{
+    struct printer *t = printer_of(handler);
+    const char *position = inf_handler_checkpoint(handler);
+    (void)informer;
+    if (!t->stream)
+        return;
+    if (position)
+        inf_state_position(t->stream, position);
+    inf_state_flush(t->state);
+}
+
+/* ---- callbacks of the state ---- */
+
+static void on_flushed(struct inf_state *state, uint64_t flush)
+{
+    (void)flush;
+    begin_line(inf_state_data(state), "flushed");
+    end_line(inf_state_data(state));
+}
+
 /* ---- the store and the status ---- */
 
 static void put_counts(struct printer *t, const char *key, const uint64_t counts[INF_ERRORS])
@@ -125,6 +160,8 @@ static void put_status(struct printer *t)
     put_key(t, "status", inf_status_name(&status));
     put_key(t, "error", status.error.code ? inf_error_name(status.error.code) : "");
     put_key(t, "text", status.error.code ? status.error.text : "");
+    buf_printf(&t->out, ",\"restored\":%s,\"aged\":%s", status.restored ? "true" : "false",
+               status.restored_age_ms ? "true" : "false");
     put_counts(t, "ends", status.ends);
     put_counts(t, "relists", status.relists);
     buf_printf(&t->out, ",\"bookmarked\":%s",
@@ -159,6 +196,21 @@ static void print_store(struct printer *t)
 
 /* ---- input, options, main ---- */
 
+static void on_loaded(struct inf_state *state)
+{
+    struct printer *t = inf_state_data(state);
+    struct inf_error err;
+    t->stream = inf_state_stream(state, "maps");
+    t->informer = t->changed
+                      ? inf_informer_restore_changed(t->client, &t->watch, t->stream, &t->handler,
+                                                     t->changed, &err)
+                      : inf_informer_restore(t->client, &t->watch, t->stream, &t->handler, &err);
+    if (!t->informer)
+        abort();
+    if (t->asked)
+        print_store(t);
+}
+
 static void on_alloc(uv_handle_t *handle, size_t size, uv_buf_t *ret)
 {
     struct printer *t = handle->data;
@@ -170,11 +222,14 @@ static void on_input(uv_stream_t *stream, ssize_t n, const uv_buf_t *bytes)
 {
     struct printer *t = stream->data;
     for (ssize_t i = 0; i < n; i++)
-        if (bytes->base[i] == '\n')
+        if (bytes->base[i] == '\n' && t->informer)
             print_store(t);
+        else
+            t->asked = true; /* answered when the state is loaded */
     if (n >= 0)
         return;
     inf_client_close(t->client, NULL);
+    inf_state_close(t->state, NULL, NULL);
     uv_close((uv_handle_t *)stream, NULL);
 }
 
@@ -202,13 +257,29 @@ static bool set_up(struct printer *t, char **argv, struct inf_error *err)
         .log_data = t,
         .log_level = INF_LOG_INFO,
     };
-    struct inf_watch watch = {.resource = option(argv, "resource"), .ns = option(argv, "ns")};
+    const char *recorded = option(argv, "recorded");
+    struct inf_state_settings settings = {.dir = recorded ? recorded : option(argv, "state"),
+                                          .data = t,
+                                          .on_loaded = recorded ? NULL : on_loaded,
+                                          .on_flushed = on_flushed};
+    t->watch = (struct inf_watch){.resource = option(argv, "resource"),
+                                  .ns = option(argv, "ns"),
+                                  .label_selector = option(argv, "labels"),
+                                  .compact = option_number(argv, "compact")};
+    t->changed = option(argv, "changed");
+    t->relabel = option(argv, "relabel");
+    if (settings.dir && !(t->state = inf_state_open(&t->loop, &settings, err)))
+        return false;
+    options.state = recorded ? t->state : NULL;
     t->client = inf_client_open(&t->loop, &options, err);
-    t->informer = t->client ? inf_informer_open(t->client, &watch, err) : NULL;
     t->handler = (struct inf_handler){.on_event = on_event,
                                       .on_synced = on_synced,
                                       .on_gap = on_gap,
-                                      .on_freshness = on_freshness};
+                                      .on_freshness = on_freshness,
+                                      .on_batch_end = on_batch_end};
+    if (!t->client || (t->state && !recorded))
+        return t->client; /* on_loaded() opens the informer */
+    t->informer = inf_informer_open(t->client, &t->watch, err);
     return t->informer && inf_handler_add(t->informer, &t->handler) == 0;
 }
 

@@ -15,7 +15,7 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).parents[1] / 'kubesim'))
 sys.path.insert(0, str(Path(__file__).parents[1] / 'lib'))
-from harness import clean_environment, wait_until  # noqa: F401 (imported from here by the tests)
+from harness import FULL, clean_environment, wait_until  # noqa: F401 (imported from here by the tests)
 from lib import DEADLINE, Case, Sim, config_map, run  # noqa: the tests import them from here
 
 PROGRAMS = [Path(path).resolve() for path in sys.argv[3:]]

@@ -17,7 +17,7 @@ current-context: x
 
 
 class Credentials(Story):
-    arguments = '--self-signed', 'FOLDER/pki'
+    arguments = '--self-signed', 'FOLDER/pki', '--token', 'sesame', '--anonymous', 'allow'
     token = 'sesame'
 
     def follow_by(self, ca='pki/ca.crt'):
@@ -76,7 +76,7 @@ class Expired(Credentials):
 
 
 class Tokens(Credentials):
-    arguments = *Credentials.arguments, '--token', 'sesame'
+    arguments = '--self-signed', 'FOLDER/pki', '--token', 'sesame'
 
     def listed(self):
         self.sim.control('tokens', set='')

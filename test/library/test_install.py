@@ -60,7 +60,7 @@ class Install(unittest.TestCase):
         self.assertLessEqual({f'include/informer/{h.name}' for h in source.iterdir()}, names)
         for name in ('bin/informerd', 'share/man/man8/informerd.8', 'share/man/man5/informerd.conf.5',
                      'share/man/man5/informerd-events.5', 'share/man/man3/libinformer.3',
-                     'share/doc/informerd/libinformer.html'):
+                     'share/doc/informerd/libinformer.html', 'share/informerd/integrations/informerd.lnav.json'):
             self.assertTrue(name in names or f'{name}.gz' in names, name)
 
     def test_shared(self):

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Every engine that is wrong on purpose must be caught by the random test:  mutants.py PROGRAM SOURCE-DIRECTORY
+"""Every engine that is wrong on purpose must be caught by the random test:  mutants.py PROGRAM SOURCE-DIRECTORY [PREFIX]
 
-The mutants are the MUTANT("...") of the sources, so a new one is tried as soon as it is written.
+The mutants are the MUTANT("...") of the sources, so a new one is tried as soon as it is written. Those whose name starts
+with a prefix of PREFIXES belong to the test with that prefix, all others to the test without one.
 """
 import os
 import re
@@ -10,12 +11,14 @@ import sys
 from pathlib import Path
 
 SEEDS = '400'
+PREFIXES = ('state: ',)
 
 
 def main():
-    program, source = sys.argv[1:]
+    program, source, *prefix = sys.argv[1:]
     texts = [path.read_text() for path in sorted(Path(source).rglob('*.[ch]'))]
     names = sorted({name for text in texts for name in re.findall(r'MUTANT\("([^"]+)"\)', text)})
+    names = [name for name in names if name.startswith(tuple(prefix) or PREFIXES) == bool(prefix)]
     print(f'1..{len(names) + 1}', flush=True)
     alive = subprocess.run([program, '20'], env=os.environ | {'INFORMER_MUTANT': ''}, capture_output=True, text=True)
     print('ok' if alive.returncode == 0 else 'not ok', '- no mutant: lives', alive.stderr.strip(), flush=True)

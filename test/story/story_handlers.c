@@ -231,16 +231,19 @@ STORY(a_full_handler_that_blocks_others_is_notified,
 }
 
 /* covers: 8/82 */
-STORY(a_full_handler_that_blocks_only_its_owner_is_not_notified,
-      "a full handler that blocks only handlers of its own owner is not notified")
+STORY(
+    a_full_handler_that_blocks_only_its_owner_is_not_notified,
+    "a full handler that blocks only handlers of its own owner, or of the library, is not notified")
 {
     struct extra slow = extra(s, "slow"), fast = extra(s, "fast");
+    struct inf_handler library = {0}; /* without owner */
     slow.handler.max_events = 2;
     slow.handler.on_blocking = extra_on_blocking;
     quiet_world(s);
     assert_int_equal(dispatch_add(&s->pipeline.dispatch, &slow.handler, owner_of(s)), 0);
     assert_int_equal(dispatch_add(&s->pipeline.dispatch, &fast.handler, owner_of(s)), 0);
-    inf_handler_remove(&s->handler); /* without owner */
+    assert_int_equal(dispatch_add(&s->pipeline.dispatch, &library, NULL), 0);
+    inf_handler_remove(&s->handler);
     story_pass(s, 10);
     buf_clear(&s->lines);
     inf_handler_pause(&slow.handler);
@@ -446,6 +449,24 @@ STORY(a_handler_of_a_closed_informer_is_not_used,
     expect(s, "");
 }
 
+/* covers: P6 */
+STORY(a_dropping_handler_is_synced_even_if_it_was_too_slow,
+      "a handler whose backlog was dropped gets on_synced when it has caught up")
+{
+    s->handler.overflow = INF_DROP;
+    s->handler.max_events = 1;
+    apiserver_put(s->server, "default/a");
+    story_start(s);
+    inf_handler_pause(&s->handler);
+    story_pass(s, 10);
+    apiserver_put(s->server, "default/a");
+    story_pass(s, 10);
+    inf_handler_resume(&s->handler);
+    expect_events(s, "[   20] gap: dropped (handler too slow; its oldest events were dropped)\n"
+                     "[   20] update default/a 2\n"
+                     "[   20] synced\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest stories[] = {
@@ -464,6 +485,7 @@ int main(void)
         cmocka_unit_test(a_resync_redelivers_everything_to_one_handler),
         cmocka_unit_test(a_coalescing_informer_delivers_the_newest_states),
         cmocka_unit_test(a_handler_of_a_closed_informer_is_not_used),
+        cmocka_unit_test(a_dropping_handler_is_synced_even_if_it_was_too_slow),
     };
     return cmocka_run_group_tests(stories, NULL, NULL);
 }

@@ -25,13 +25,15 @@ def objects():
             yield source, Path(command['directory'], command['output'])
 
 
-def variables(obj):
-    """The names in writable sections; those that begin with two underscores belong to sanitizers and coverage."""
-    table = subprocess.run(['nm', '--format=sysv', obj], capture_output=True, text=True, check=True).stdout
+def variables(objs):
+    """(object, name) in writable sections; names that begin with two underscores belong to sanitizers and coverage."""
+    table = subprocess.run(['nm', '--format=sysv', *objs], capture_output=True, text=True, check=True).stdout
     for row in table.splitlines():
+        if match := re.match(r'Symbols from (.*):$', row):
+            obj = match[1]
         cells = [cell.strip() for cell in row.split('|')]
         if len(cells) == 7 and WRITABLE.match(cells[6]) and cells[3] in ('OBJECT', 'TLS') and cells[0][:2] != '__':
-            yield re.sub(r'(\.\d+)+$', '', cells[0]).split('.')[-1]  # a static local n of f: n.0 (gcc), f.n (clang)
+            yield obj, re.sub(r'(\.\d+)+$', '', cells[0]).split('.')[-1]  # a static local n of f: n.0 (gcc), f.n (clang)
 
 
 def line_of(name, source):
@@ -42,11 +44,9 @@ def line_of(name, source):
 rule = Rule(root, 'there are no mutable globals and no static locals: several loops in one process are independent.',
             'make it const (a table of strings: `static const char *const names[]`), or a member of the struct '
             'with the same lifetime.')
-checked = 0
-for source, obj in sorted(set(objects())):
-    checked += 1
-    for name in variables(obj):
-        rule.broken(source, line_of(name, source), f'`{name}` is writable')
-if not checked:
+sources = {str(obj): source for source, obj in objects()}
+if not sources:
     sys.exit(f'no object of src/ found in {build}: nothing was checked')
+for obj, name in variables(sorted(sources)):
+    rule.broken(sources[obj], line_of(name, sources[obj]), f'`{name}` is writable')
 rule.verdict()

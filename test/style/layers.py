@@ -24,15 +24,17 @@ THEIRS = {
     'uv.h': ['src/loop/*', 'src/daemon/*', 'src/ctl/*'],
     'openssl/*': ['src/wire/tls*.c'],
     'llhttp.h': ['src/wire/http_*parser.c', 'src/wire/http_head_parser.h'],
-    'zlib.h': ['src/wire/gunzip.c'],
-    'yaml.h': ['src/base/yaml.c'],
+    'zlib.h': ['src/wire/gunzip.c', 'src/core/state/state_record.c'],
+    'zstd.h': ['src/core/object/text_packer.c'],
+    'zdict.h': ['src/core/object/text_packer.c'],
+    'yaml.h': ['src/base/text/yaml.c'],
     'emmintrin.h': ['src/core/json/json_block.h'],  # the compiler's
     'yyjson.h': ['src/core/object/object*.c', 'src/core/diff/diff.c', 'src/core/object/path.c', 'src/kube/*'],
 }
 
 # The C library and the kernel, without threads.
 LIBC = {'sys/*', 'net/*', 'netinet/*', 'arpa/*', 'linux/*'} | {f'{name}.h' for name in '''
-    assert ctype dirent endian errno fcntl float fnmatch getopt glob grp inttypes limits locale malloc math netdb
+    assert ctype dirent endian errno fcntl float fnmatch getopt glob grp inttypes langinfo limits locale malloc math netdb
     poll pwd regex setjmp signal spawn stdalign stdarg stdbool stddef stdint stdio stdlib stdnoreturn string strings
     sysexits syslog termios time ucontext unistd wchar'''.split()}
 

@@ -1,5 +1,8 @@
 #!/usr/bin/env python3
-"""threads.py ROOT: one loop, one thread: no threads, locks or atomics."""
+"""threads.py ROOT: one loop, one thread: no threads, locks or atomics.
+
+Exception: the queues that are shared with the kernel are read and written with memory barriers.
+"""
 import re
 import sys
 
@@ -11,10 +14,14 @@ WORDS = re.compile(r'''\b(
     _Atomic | _Thread_local | __thread | (__)?atomic_\w+ | __sync_\w+ | (stdatomic|threads|pthread|semaphore)\.h
 )\b''', re.VERBOSE)
 
+ALLOWED = {'src/loop/disk_ring.c': re.compile(r'__atomic_(load|store)_n$')}
+
 rule = Rule(sys.argv[1], 'there is one thread: no threads, locks or atomics.',
             'do the work in budgeted slices on the loop (loop/loop.h), or in a child process.')
 for file in files(rule.root, 'src/**/*.[ch]', 'include/**/*.h'):
     for number, line in enumerate(code(file), 1):
         for word in WORDS.finditer(line):
-            rule.broken(file, number, word[0])
+            allowed = ALLOWED.get(str(file.relative_to(rule.root)))
+            if not allowed or not allowed.match(word[0]):
+                rule.broken(file, number, word[0])
 rule.verdict()

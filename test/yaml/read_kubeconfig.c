@@ -4,7 +4,7 @@
  *     {"tree":{"at":[1,1],"map":[[{"at":[1,1],"text":"kind"},{"at":[1,7],"text":"Config"}]]},"config":{...}}
  *     {"error":"FILE:3:1: ...","refused":"..."}
  *
- * "tree" or "error" is the result of base/yaml.h, "config" or "refused" that of kube/config/kubeconfig.h.
+ * "tree" or "error" is the result of base/text/yaml.h, "config" or "refused" that of kube/config/kubeconfig.h.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,8 +12,8 @@
 #include "base/base.h"
 #include "base/buf.h"
 #include "base/file.h"
-#include "base/json_string.h"
-#include "base/yaml.h"
+#include "base/text/json_string.h"
+#include "base/text/yaml.h"
 #include "kube/config/kubeconfig.h"
 
 static void put_member(struct buf *out, const char *name, const char *value)

@@ -24,7 +24,7 @@
 #include "base/alloc.h"
 #include "base/base.h"
 #include "base/err.h"
-#include "base/json_string.h"
+#include "base/text/json_string.h"
 #include "core/diff/diff_mismatch.h"
 #include "core/diff/diff_pair.h"
 #include "core/object/path.h"

@@ -79,6 +79,8 @@ void consumer_on_notice(struct consumer *c, const struct notice *n)
         for (uint64_t serial = c->cursor; serial < d->next; serial++)
             coalesce_notice(c, notice_at(d, serial));
         c->backlog = BACKLOG_COALESCED;
+        inf_object_unref(c->last_live); /* the order is another one from now on */
+        c->last_live = NULL;
         break;
     case INF_DROP: /* the oldest ones */
         do
@@ -138,6 +140,7 @@ static void deliver_notice(struct consumer *c, const struct notice *n)
 static void deliver_coalesced(struct consumer *c, unsigned *budget)
 {
     struct inf_event events[2];
+    c->moved = true;
     while (*budget && consumer_may_call(c)) {
         size_t n = coalescer_take(&c->coalescer, events);
         if (!n)
@@ -201,6 +204,19 @@ static bool is_caught_up(const struct consumer *c)
 
 /* ---- a turn ---- */
 
+/* Notices were delivered: keeps the last one if it is a live change, in a version that is known. */
+static void note_reached(struct consumer *c)
+{
+    const struct dispatch *d = c->dispatch;
+    const struct notice *n = c->cursor > d->first ? notice_at(d, c->cursor - 1) : NULL;
+    const struct inf_object *last = NULL;
+    if (n && n->type == NOTICE_EVENT && n->event.origin == INF_LIVE && n->event.final)
+        last = inf_object_ref(inf_event_object(&n->event));
+    inf_object_unref(c->last_live);
+    c->last_live = last;
+    c->moved = true;
+}
+
 void consumer_step(struct consumer *c, bool settled)
 {
     unsigned budget = SLICE;
@@ -218,6 +234,10 @@ void consumer_step(struct consumer *c, bool settled)
         const struct dispatch *d = c->dispatch;
         for (; budget && consumer_may_call(c) && c->cursor < d->next; budget--)
             deliver_notice(c, notice_at(d, c->cursor++));
+        if (budget < SLICE && c->state != CONSUMER_REMOVED)
+            note_reached(c);
+        if (d->synced && is_caught_up(c) && consumer_may_call(c))
+            call_synced(c); /* if INF_DROP has dropped it */
         if (c->backlog == BACKLOG_FULL && c->state != CONSUMER_REMOVED && !backlog_exceeds(c, 2))
             c->backlog = BACKLOG_ON_RING;
     }
@@ -242,7 +262,10 @@ struct consumer *consumer_new(struct dispatch *d, struct inf_handler *handler)
     c->dispatch = d;
     c->handler = handler;
     c->cursor = d->next;
-    c->walk = d->synced || inf_store_count(d->store) ? WALK_REPLAY : WALK_NONE;
+    c->walk =
+        d->synced || (d->restored && !MUTANT("restored-not-replayed")) || inf_store_count(d->store)
+            ? WALK_REPLAY
+            : WALK_NONE;
     coalescer_init(&c->coalescer, &d->key);
     c->resync_timer.fire = consumer_on_resync;
     if (handler->resync_ms)
@@ -255,6 +278,7 @@ void consumer_free(struct consumer *c)
     timer_stop(c->dispatch->clock, &c->resync_timer);
     list_remove(&c->node);
     inf_cursor_end(&c->walk_cursor);
+    inf_object_unref(c->last_live);
     coalescer_free(&c->coalescer);
     free(c);
 }
@@ -267,6 +291,34 @@ void consumer_move(struct consumer *c, struct dispatch *to, uint64_t cursor)
     c->cursor = cursor;
     c->walk_cursor.place = NULL; /* it belongs to the other store */
     c->walk_cursor.version = UINT64_MAX;
+}
+
+struct dispatch *dispatch_of(const struct inf_handler *handler)
+{
+    const struct consumer *c = handler->internal;
+    return c ? c->dispatch : NULL;
+}
+
+bool dispatch_is_caught_up(const struct inf_handler *handler)
+{
+    const struct consumer *c = handler->internal;
+    return c->walk != WALK_REPLAY && is_caught_up(c);
+}
+
+enum dispatch_reached dispatch_reached(const struct inf_handler *handler,
+                                       const struct inf_object **ret_last)
+{
+    struct consumer *c = handler->internal;
+    bool moved = c->moved;
+    c->moved = false;
+    if (dispatch_is_caught_up(handler))
+        return REACHED_ALL;
+    if (c->walk == WALK_REPLAY)
+        return REACHED_MIXED;
+    if (!moved)
+        return REACHED_BEFORE;
+    *ret_last = c->last_live;
+    return c->last_live ? REACHED_LIVE : REACHED_MIXED;
 }
 
 /* ---- informer/informer.h ---- */

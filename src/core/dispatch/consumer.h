@@ -53,8 +53,11 @@ struct consumer {
     bool synced;
 
     enum backlog_state backlog;
-    uint64_t cursor;  /* serial of the next notice to deliver */
-    uint64_t dropped; /* events dropped since the last INF_GAP_DROPPED */
+    uint64_t cursor;                    /* serial of the next notice to deliver */
+    bool moved;                         /* something was delivered since dispatch_reached() */
+    const struct inf_object *last_live; /* a reference: of the last event that was delivered, if it
+                                           was live; NULL: none */
+    uint64_t dropped;                   /* events dropped since the last INF_GAP_DROPPED */
     struct coalescer coalescer;
 
     enum walk walk;

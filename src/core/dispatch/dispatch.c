@@ -137,7 +137,8 @@ static bool others_are_ready(const struct dispatch *d, struct inf_informer *owne
 {
     list_for_each(node, &d->consumers) {
         const struct consumer *c = container_of(node, struct consumer, node);
-        if (c->owner != owner && c->state == CONSUMER_ACTIVE && c->backlog != BACKLOG_FULL)
+        if (c->owner && c->owner != owner && c->state == CONSUMER_ACTIVE &&
+            c->backlog != BACKLOG_FULL)
             return true;
     }
     return false;
@@ -228,6 +229,7 @@ void dispatch_split(struct dispatch *d, struct dispatch *to, struct inf_informer
         append_notice(to, &n);
     }
     to->synced = d->synced;
+    to->restored = d->restored;
     list_for_each_safe(node, &d->consumers) {
         struct consumer *c = container_of(node, struct consumer, node);
         if (c->owner == owner && c->state != CONSUMER_REMOVED)
@@ -276,10 +278,15 @@ void dispatch_free(struct dispatch *d)
     d->ring = NULL;
 }
 
+bool dispatch_may_add(const struct inf_handler *handler)
+{
+    return !handler->internal && ALL_ZERO(handler->reserved);
+}
+
 int dispatch_add(struct dispatch *d, struct inf_handler *handler, struct inf_informer *owner)
 {
     struct consumer *c;
-    if (handler->internal || !ALL_ZERO(handler->reserved))
+    if (!dispatch_may_add(handler))
         return -INF_EINVAL;
     c = consumer_new(d, handler);
     c->owner = owner;
@@ -287,6 +294,13 @@ int dispatch_add(struct dispatch *d, struct inf_handler *handler, struct inf_inf
     handler->internal = c;
     task_schedule(d->clock, d->pump);
     return 0;
+}
+
+void dispatch_restored(struct dispatch *d)
+{
+    d->restored = true;
+    list_for_each(node, &d->consumers)
+        container_of(node, struct consumer, node)->walk = WALK_REPLAY;
 }
 
 int dispatch_add_knowing(struct dispatch *d, struct inf_handler *handler,
@@ -297,7 +311,7 @@ int dispatch_add_knowing(struct dispatch *d, struct inf_handler *handler,
     if (rc < 0)
         return rc;
     c->walk = WALK_NONE;
-    c->synced = d->synced = true;
+    c->synced = d->synced;
     return 0;
 }
 

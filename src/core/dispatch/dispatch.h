@@ -46,7 +46,8 @@ struct dispatch {
     uint64_t first;      /* serial of the oldest notice */
     uint64_t next;       /* serial the next notice will get */
     uint64_t bytes_ever; /* size of all notices so far */
-    bool synced;         /* the first list was emitted */
+    bool synced;         /* the first list was emitted, or the restored copy confirmed */
+    bool restored;       /* the store has, or gets, objects of an earlier process */
     bool closed;
 };
 
@@ -93,13 +94,35 @@ void dispatch_split(struct dispatch *d, struct dispatch *to, struct inf_informer
 /* Copies the backlog of the handlers of @owner to the handlers of @to. */
 void dispatch_merge(struct dispatch *d, struct dispatch *to, struct inf_informer *owner);
 
-/* Like dispatch_add(), for a handler that already has all objects of the store: no replay. */
+/* The store gets objects of an earlier process: handlers that are registered now get them, too. */
+void dispatch_restored(struct dispatch *d);
+
+/* Like dispatch_add(), for a handler that already has all objects of the store: no replay, and
+ * on_synced only if that is still to come. */
 int dispatch_add_knowing(struct dispatch *d, struct inf_handler *handler,
                          struct inf_informer *owner);
 
 /* See inf_handler_add(). @owner groups handlers for split, merge and removal, and is passed to their
- * callbacks. */
+ * callbacks; NULL: the library itself. */
 int dispatch_add(struct dispatch *d, struct inf_handler *handler, struct inf_informer *owner);
+
+/* What a handler has received of what was published. */
+enum dispatch_reached {
+    REACHED_ALL,    /* everything */
+    REACHED_LIVE,   /* all live events up to an object, and nothing after it */
+    REACHED_BEFORE, /* nothing since the last call */
+    REACHED_MIXED,  /* something else */
+};
+
+/* Where @handler is registered; NULL: nowhere. Whether it has received everything. And how far it is;
+ * @ret_last, borrowed, is for REACHED_LIVE. */
+struct dispatch *dispatch_of(const struct inf_handler *handler);
+bool dispatch_is_caught_up(const struct inf_handler *handler);
+enum dispatch_reached dispatch_reached(const struct inf_handler *handler,
+                                       const struct inf_object **ret_last);
+
+/* Whether @handler can be added: it is not registered, and its reserved fields are zero. */
+bool dispatch_may_add(const struct inf_handler *handler);
 
 /* Removes all handlers of @owner. */
 void dispatch_remove_all(struct dispatch *d, struct inf_informer *owner);

@@ -37,6 +37,7 @@ const char *inf_origin_name(enum inf_origin origin)
     case INF_INITIAL: return "initial";
     case INF_RELIST: return "relist";
     case INF_RESYNC: return "resync";
+    case INF_RESUMED: return "resumed";
     }
     return "?";
 }

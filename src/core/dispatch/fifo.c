@@ -91,6 +91,7 @@ static struct fifo_slot *fifo_append(struct fifo *fifo, const struct delta *delt
     }
     slot = slot_at(fifo, fifo->count++);
     *slot = (struct fifo_slot){.delta = *delta};
+    fifo->lists += delta->type == DELTA_REPLACED;
     fifo->bytes += delta_bytes(delta);
     return slot;
 }
@@ -140,6 +141,7 @@ bool fifo_pop(struct fifo *fifo, struct delta *ret_delta)
     forget_pending(fifo, slot);
     *ret_delta = slot->delta;
     fifo->bytes -= delta_bytes(ret_delta);
+    fifo->lists -= ret_delta->type == DELTA_REPLACED;
     fifo->first = (fifo->first + 1) & (fifo->capacity - 1);
     fifo->count--;
     if (!fifo->count && fifo->capacity > RING_FIRST) { /* free a ring that grew */

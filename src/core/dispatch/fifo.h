@@ -27,10 +27,11 @@ enum delta_type {
     DELTA_ADDED,
     DELTA_UPDATED,
     DELTA_DELETED,
-    DELTA_REPLACED, /* a full list: `generation`, at `resource_version`; `text` is the reason */
-    DELTA_BOOKMARK, /* no change up to `resource_version` */
-    DELTA_SKIPPED,  /* an object that can't be decoded: `text`, and `about` if its name is known */
-    DELTA_STALE,    /* the cache became stale: `text` */
+    DELTA_REPLACED,  /* a full list: `generation`, at `resource_version`; `text` is the reason */
+    DELTA_BOOKMARK,  /* no change up to `resource_version` */
+    DELTA_SKIPPED,   /* an object that can't be decoded: `text`, and `about` if its name is known */
+    DELTA_CONFIRMED, /* the server continues from the version of the restored copy */
+    DELTA_STALE,     /* the cache became stale: `text` */
     DELTA_RECOVERED,
     DELTA_TYPES,
 };
@@ -44,6 +45,7 @@ struct delta {
     char *text;                      /* owned; REPLACED, SKIPPED, STALE, RECOVERED */
     bool rewound;                    /* REPLACED: the server's version is older than before */
     bool redefined;                  /* REPLACED: the watch was redefined */
+    bool resumed;                    /* REPLACED: the copy before was that of an earlier process */
     int64_t received_us;
 };
 
@@ -55,6 +57,7 @@ struct fifo {
     size_t capacity; /* a power of two */
     size_t first;
     size_t count;
+    size_t lists; /* deltas of type REPLACED among them */
     bool coalesce;
     struct siphash_key key; /* of `by_key` */
     struct hashmap by_key;  /* of struct pending: the entry of each key; only if it coalesces */

@@ -2,13 +2,16 @@
  * pipeline.c - the pump: takes deltas from the FIFO, applies them to the store, calls handlers.
  *
  * Normal path: take_delta() -> apply_delta() -> store -> emit_event() -> dispatch. The events of a
- * relist are emitted in slices, before any other delta. Reading is paused while the FIFO is long, a
+ * relist are emitted in slices, before any other delta. The objects of an earlier process are moved
+ * to the store before the first request. Reading is paused while the FIFO is long, a
  * handler with INF_WAIT is full, or the memory budget is exceeded.
  */
 #include "core/dispatch/pipeline.h"
 
 #include <assert.h>
 #include <stdlib.h>
+
+#include "informer/state.h"
 
 #include "base/alloc.h"
 #include "base/base.h"
@@ -17,9 +20,11 @@
 #include "core/store/store.h"
 
 enum {
-    SLICE = 64,       /* entries emitted or freed between two checks of the time budget */
-    FIFO_HIGH = 2000, /* LIMIT: deltas queued before the source is paused ... */
-    FIFO_LOW = 1000,  /* ... and resumed at this count */
+    SLICE = 64,         /* entries emitted or freed between two checks of the time budget */
+    RESTORE_SLICE = 16, /* objects restored between two checks; each takes 4 to 16 us */
+    REPACK_SLICE = 8,   /* objects repacked between two checks; each takes about 20 us */
+    FIFO_HIGH = 2000,   /* LIMIT: deltas queued before the source is paused ... */
+    FIFO_LOW = 1000,    /* ... and resumed at this count */
 };
 
 /* ---- applying ---- */
@@ -56,14 +61,17 @@ static void apply_skipped(struct pipeline *p, const struct delta *delta)
 
 static void apply_relist(struct pipeline *p, struct delta *delta)
 {
-    bool first = !p->dispatch.synced;
+    bool first = !p->dispatch.synced && !delta->resumed;
     if (!first && !MUTANT("gap-not-emitted"))
         emit_gap(p, delta->rewound ? INF_GAP_REWIND : INF_GAP_RELIST, delta->text);
     if (delta->redefined)
         store_redefine(p->store);
     store_flip(p->store, delta->generation, delta->resource_version,
-               first ? INF_INITIAL : INF_RELIST);
+               first            ? INF_INITIAL
+               : delta->resumed ? INF_RESUMED
+                                : INF_RELIST);
     delta->generation = NULL; /* owned by the store now */
+    p->n_damaged = 0;
     p->emitting = true;
     if (first && MUTANT("synced-too-early"))
         dispatch_synced(&p->dispatch);
@@ -79,6 +87,7 @@ static void apply_delta(struct pipeline *p, struct delta *delta)
     case DELTA_BOOKMARK: store_bookmark(p->store, delta->resource_version); break;
     case DELTA_REPLACED: apply_relist(p, delta); break;
     case DELTA_SKIPPED: apply_skipped(p, delta); break;
+    case DELTA_CONFIRMED: dispatch_synced(&p->dispatch); break;
     case DELTA_STALE:
     case DELTA_RECOVERED:
         dispatch_freshness(&p->dispatch,
@@ -88,6 +97,35 @@ static void apply_delta(struct pipeline *p, struct delta *delta)
         break;
     case DELTA_TYPES: break; /* not a type */
     }
+}
+
+/* ---- restored objects ---- */
+
+static void restore_object(void *to, const struct inf_object *object)
+{
+    struct pipeline *p = to;
+    if (!generation_restore(p->restoring, object))
+        p->n_damaged++;
+    inf_object_unref(object);
+}
+
+/* If objects can't be used, the copy is not that of its version: only a list is reliable. */
+static void restore_slice(struct pipeline *p)
+{
+    struct reflector *r = &p->reflector;
+    size_t count;
+    if (p->supply.take(p->supply.ctx, RESTORE_SLICE, restore_object, p))
+        return;
+    count = generation_count(p->restoring);
+    log_line(r->log, LOG_INFO, "%s: restored %zu object%s", r->sm.owner, count,
+             count == 1 ? "" : "s");
+    if (p->n_damaged) {
+        char *why = xasprintf("%zu saved objects are damaged", p->n_damaged);
+        reflector_list_restored(r, why);
+        free(why);
+    }
+    store_restore(p->store, p->restoring, r->version);
+    p->restoring = NULL; /* owned by the store now */
 }
 
 /* ---- the pump ---- */
@@ -117,16 +155,27 @@ static void emit_slice(struct pipeline *p)
         dispatch_synced(&p->dispatch);
 }
 
+/* Returns true when nothing is left to do. Not while a list is received: its generation counts the
+ * objects that it shares with the current one. */
+static bool repack_slice(struct pipeline *p)
+{
+    return p->reflector.staged || store_repack_some(p->store, REPACK_SLICE);
+}
+
 /* One small step. Returns false if there is nothing to do, or if it must wait: a handler is full, or
  * the memory budget is exceeded. In the latter case deltas are applied only while handlers keep up,
  * which frees memory. */
 static bool pipeline_step(struct pipeline *p)
 {
+    if (p->restoring) {
+        restore_slice(p);
+        return true;
+    }
     if (dispatch_full(&p->dispatch) ||
         (budget_holds(&p->account) && dispatch_bytes(&p->dispatch) > 0))
         return false;
     if (!p->emitting)
-        return take_delta(p) || !store_sweep(p->store, SLICE);
+        return take_delta(p) || !store_sweep(p->store, SLICE) || !repack_slice(p);
     emit_slice(p);
     return true;
 }
@@ -145,7 +194,7 @@ static void pipeline_pump(struct task *task)
     bool more;
     do {
         more = pipeline_step(p);
-        more |= dispatch_step(&p->dispatch, !p->emitting);
+        more |= dispatch_step(&p->dispatch, !p->emitting && !p->restoring);
     } while (more && !p->closed && !clock_over_budget(p->clock));
     if (!p->closed)
         dispatch_batch_end(&p->dispatch);
@@ -156,8 +205,8 @@ static void pipeline_pump(struct task *task)
     else if (p->fifo.count <= FIFO_LOW)
         p->fifo_full = false;
     budget_set(&p->account, dispatch_bytes(&p->dispatch) + p->fifo.bytes);
-    reflector_hold(&p->reflector,
-                   p->fifo_full || dispatch_full(&p->dispatch) || budget_holds(&p->account));
+    reflector_hold(&p->reflector, p->restoring || p->fifo_full || dispatch_full(&p->dispatch) ||
+                                      budget_holds(&p->account));
     if (more)
         task_schedule(p->clock, &p->pump);
     if (p->reflector.held)
@@ -165,6 +214,18 @@ static void pipeline_pump(struct task *task)
 }
 
 /* ---- life ---- */
+
+static void take_back_lent(struct deferred_free *lent)
+{
+    store_take_back(container_of(lent, struct pipeline, lent)->store);
+}
+
+/* A reader has an unpacked object until it returns to the loop. */
+static void pipeline_on_lend(void *ctx)
+{
+    struct pipeline *p = ctx;
+    clock_free_later(p->clock, &p->lent, take_back_lent);
+}
 
 static void pipeline_tear_down(struct task *task);
 
@@ -174,6 +235,9 @@ void pipeline_init(struct pipeline *p, const char *name, struct source *source, 
 {
     *p = (struct pipeline){.clock = clock, .key = *key};
     p->store = store_new(key, settings->indexes, settings->n_indexes);
+    list_init(&p->lent.node);
+    store_on_lend(p->store, pipeline_on_lend, p);
+    store_pack(p->store, settings->packing, settings->pack_limits);
     if (settings->coalesce)
         fifo_coalesce(&p->fifo, key);
     task_init(&p->pump, PHASE_PUMP, pipeline_pump);
@@ -189,9 +253,33 @@ void pipeline_start(struct pipeline *p)
     reflector_start(&p->reflector);
 }
 
+bool pipeline_has_started(const struct pipeline *p)
+{
+    return reflector_has_started(&p->reflector);
+}
+
+void pipeline_restore(struct pipeline *p, const struct object_supply *supply, const char *version,
+                      int64_t written_us, const char *why)
+{
+    p->supply = *supply;
+    p->resumable = version[0] || why;
+    p->restored_us = written_us;
+    p->restoring = generation_new(p->store);
+    dispatch_restored(&p->dispatch);
+    reflector_restore(&p->reflector, version, why);
+    task_schedule(p->clock, &p->pump);
+}
+
+bool pipeline_is_unconfirmed(const struct pipeline *p)
+{
+    return p->dispatch.restored && !p->restoring && !p->dispatch.synced;
+}
+
 void pipeline_adjust(struct pipeline *p, const struct pipeline_settings *settings)
 {
     fifo_coalesce(&p->fifo, settings->coalesce ? &p->key : NULL);
+    store_pack(p->store, settings->packing, settings->pack_limits);
+    task_schedule(p->clock, &p->pump);
     p->reflector.settings.optional = settings->reflector.optional;
 }
 
@@ -203,13 +291,23 @@ void pipeline_change(struct pipeline *p, const char *name, struct source *source
     reflector_change(&p->reflector, name, source, &settings->reflector, why);
 }
 
-/* The remaining events of a relist are emitted to the backlogs first, so that store and backlogs
- * match. */
+/* Moves what is left to restore, and emits the remaining events of a relist to the backlogs, so that
+ * store and backlogs match. */
+static void settle(struct pipeline *p)
+{
+    while (p->restoring)
+        restore_slice(p);
+    while (p->emitting)
+        emit_slice(p);
+}
+
 void pipeline_split(struct pipeline *from, struct pipeline *to, struct inf_informer *owner)
 {
-    while (from->emitting)
-        emit_slice(from);
+    settle(from);
     store_copy(to->store, from->store, "");
+    to->restored_us = from->restored_us;
+    to->resumable = from->resumable;
+    to->reflector.restored = from->reflector.restored;
     dispatch_split(&from->dispatch, &to->dispatch, owner);
     task_schedule(from->clock, &from->pump);
 }
@@ -217,10 +315,9 @@ void pipeline_split(struct pipeline *from, struct pipeline *to, struct inf_infor
 /* Applies everything in the FIFO, which FIFO_HIGH bounds; the events go to the backlogs. */
 static void apply_all_deltas(struct pipeline *p)
 {
-    do {
-        while (p->emitting)
-            emit_slice(p);
-    } while (take_delta(p));
+    do
+        settle(p);
+    while (take_delta(p));
     task_schedule(p->clock, &p->pump);
 }
 
@@ -236,12 +333,54 @@ void pipeline_carve(struct pipeline *from, struct pipeline *to, const char *ns)
 {
     apply_all_deltas(from);
     store_copy(to->store, from->store, ns);
+    to->dispatch.synced = true;
     store_forget(from->store, ns);
 }
 
 bool pipeline_synced(const struct pipeline *p)
 {
     return p->dispatch.synced;
+}
+
+/* Whether the store has the state of its version, as far as handlers have been given it. Not while
+ * differences are emitted or a list of another watch is awaited; nor, if the FIFO coalesces, while it
+ * has changes that may be older than those that were applied. */
+static bool is_exact(const struct pipeline *p)
+{
+    return !p->restoring && (!p->emitting || MUTANT("position-in-relist")) &&
+           !p->reflector.redefined && !p->fifo.lists && !p->n_damaged &&
+           (!p->fifo.coalesce || !p->fifo.count);
+}
+
+static const struct pipeline *pipeline_of(const struct inf_handler *handler)
+{
+    const struct dispatch *d = dispatch_of(handler);
+    return d ? container_of(d, struct pipeline, dispatch) : NULL;
+}
+
+const char *inf_handler_position(const struct inf_handler *handler)
+{
+    const struct pipeline *p = pipeline_of(handler);
+    if (!p || !is_exact(p) || !dispatch_is_caught_up(handler) || !inf_handler_synced(handler))
+        return NULL;
+    return inf_store_resource_version(p->store);
+}
+
+const char *inf_handler_checkpoint(const struct inf_handler *handler)
+{
+    const struct pipeline *p = pipeline_of(handler);
+    const struct inf_object *last = NULL;
+    enum dispatch_reached reached;
+    if (!p || !(p->dispatch.synced || p->resumable))
+        return "";
+    reached = dispatch_reached(handler, &last);
+    if (reached == REACHED_BEFORE)
+        return NULL;
+    if (reached == REACHED_MIXED || !is_exact(p))
+        return INF_POSITION_MIXED;
+    if (reached == REACHED_ALL || MUTANT("position-ahead"))
+        return inf_store_resource_version(p->store);
+    return p->fifo.coalesce ? INF_POSITION_MIXED : inf_object_resource_version(last);
 }
 
 void pipeline_close(struct pipeline *p, void (*on_gone)(struct pipeline *p))
@@ -268,6 +407,8 @@ static void pipeline_tear_down(struct task *task)
     struct pipeline *p = container_of(task, struct pipeline, teardown);
     struct delta delta;
     dispatch_free(&p->dispatch);
+    store_discard(p->store, p->restoring);
+    p->restoring = NULL;
     while (fifo_pop(&p->fifo, &delta)) {
         store_discard(p->store, delta.generation);
         delta.generation = NULL;
@@ -278,6 +419,7 @@ static void pipeline_tear_down(struct task *task)
             task_schedule(p->clock, &p->teardown);
             return;
         }
+    list_remove(&p->lent.node); /* with the store, what it has lent is taken back */
     fifo_free(&p->fifo);
     clock_free_later(p->clock, &p->deferred_free, pipeline_free_deferred);
 }

@@ -19,6 +19,15 @@
 #include "core/reflector/reflector.h"
 #include "core/store/index.h"
 
+/* Where the objects of an earlier process come from. */
+struct object_supply {
+    /* Passes up to @n objects, packed or ordinary, to @each, which takes over the reference. Returns
+     * false when none are left. */
+    bool (*take)(void *ctx, size_t n, void (*each)(void *to, const struct inf_object *object),
+                 void *to);
+    void *ctx;
+};
+
 struct pipeline {
     struct clock *clock;
     struct siphash_key key;
@@ -34,6 +43,14 @@ struct pipeline {
     bool fifo_full;                /* the FIFO is over FIFO_HIGH: reading is paused */
     bool closed;
 
+    struct generation *restoring; /* gets the objects of `supply`; NULL: it is current, or none */
+    struct object_supply supply;
+    size_t n_damaged;    /* objects of `supply` that can't be used; 0 after a list */
+    bool resumable;      /* the restored copy was once complete */
+    int64_t restored_us; /* when the restored copy was written; 0: there is none */
+
+    struct deferred_free lent; /* takes back the objects that the store has lent to readers */
+
     /* after pipeline_close() */
     struct task teardown;
     struct deferred_free deferred_free;
@@ -45,13 +62,33 @@ struct pipeline_settings {
     bool coalesce;                   /* the FIFO keeps only the newest state of each object */
     const struct index_def *indexes; /* borrowed as long as the pipeline lives */
     size_t n_indexes;
-    struct inf_budget *budget; /* NULL: none */
+    struct pack_context *packing;          /* the store holds packed objects; NULL: as they are */
+    const struct pack_limits *pack_limits; /* NULL: the default */
+    struct inf_budget *budget;             /* NULL: none */
 };
 
 void pipeline_init(struct pipeline *p, const char *name, struct source *source, struct clock *clock,
                    const struct siphash_key *key, struct log *log,
                    const struct pipeline_settings *settings);
 void pipeline_start(struct pipeline *p);
+
+/* Whether one of these functions, or one that changes the watch, has started it. */
+bool pipeline_has_started(const struct pipeline *p);
+
+/*
+ * Replaces pipeline_start(): the store starts with the objects of @supply (used until all are taken
+ * or the pipeline is closed), which is its state at @version, written at @written_us.
+ *
+ * No handler gets events for them but one that is added with dispatch_add(), which gets ADDED for
+ * each. They are moved in slices, readers see all or none of them, and only then the first request is
+ * sent. See reflector_restore() for what follows; handlers are synced when the server has confirmed
+ * the copy, or the differences were emitted.
+ */
+void pipeline_restore(struct pipeline *p, const struct object_supply *supply, const char *version,
+                      int64_t written_us, const char *why);
+
+/* Whether readers see a restored copy that the server has not confirmed yet. */
+bool pipeline_is_unconfirmed(const struct pipeline *p);
 
 /* Watches something else from now on (see reflector_change()); handlers get the differences.
  * @settings as in pipeline_init(); the previous indexes stay borrowed until the pipeline is gone.
@@ -79,7 +116,7 @@ void pipeline_carve(struct pipeline *from, struct pipeline *to, const char *ns);
  */
 void pipeline_close(struct pipeline *p, void (*on_gone)(struct pipeline *p));
 
-/* Whether the first list was delivered to dispatch completely. */
+/* Whether the first list was delivered to dispatch completely, or the restored copy confirmed. */
 bool pipeline_synced(const struct pipeline *p);
 
 #endif

@@ -1,43 +1,11 @@
 /*
- * json_text.h - decodes values of JSON text: strings lose their quotes and escapes, other values stay
- * as written.
- *
- * Works on text in place and checks bounds, not grammar (json.h): an invalid escape is taken
- * literally. Objects have none, because yyjson validated them.
+ * json_text.h - the decoded values of JSON text (base/text/json_decode.h), and members of objects by
+ * their decoded name.
  */
 #ifndef CORE_JSON_TEXT_H
 #define CORE_JSON_TEXT_H
 
-#include <stdbool.h>
-
-#include "base/buf.h"
-#include "base/str.h"
-
-enum {
-    JSON_CHAR_MAX = 4, /* bytes of one character in UTF-8 */
-};
-
-/*
- * Decodes the next character of a string, from *@at to @end (not empty, without quotes): an escape,
- * or one literal byte. Writes it to @ret_bytes, moves *@at after it and returns its number of bytes.
- * Returns 0 and moves nothing if the escape is invalid or half of a surrogate pair.
- */
-size_t json_text_next(const char **at, const char *end, char ret_bytes[JSON_CHAR_MAX]);
-
-/* Whether a string, as written but without its quotes, decodes to @text. */
-bool json_text_is(struct str spelled, struct str text);
-
-/* Whether a value, as written, decodes to @text. */
-bool json_value_is(struct str value, struct str text);
-
-/* Appends the decoded value: never more bytes than it has as written. */
-void json_value_put(struct buf *out, struct str value);
-
-/*
- * Decodes @value into @buf, which gets a NUL at its end unless @size is 0. Text that does not fit is
- * truncated between two characters. Returns the length of the whole text. An empty @value gives "".
- */
-size_t json_value_copy(struct str value, char *buf, size_t size);
+#include "base/text/json_decode.h"
 
 /* Returns the value, as written, of the first member of @object whose key is @name. Returns false if
  * there is none or @object is not an object. */

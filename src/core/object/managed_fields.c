@@ -7,7 +7,7 @@
 #include "core/object/managed_fields.h"
 
 #include "base/base.h"
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "core/json/json.h"
 #include "core/object/object.h"
 

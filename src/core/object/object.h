@@ -72,7 +72,8 @@ int object_check_name(const char *field, struct str name, struct inf_error *err)
 /* `namespace/name`, or `name` if it has no namespace: what the store files it under. */
 struct str object_key(const struct inf_object *object);
 
-/* Same uid, resource version and text: nothing to tell. */
+/* Same uid, resource version and text. Packed objects (core/object/object_packer.h) are not expanded:
+ * a hash is compared. */
 bool object_equal(const struct inf_object *a, const struct inf_object *b);
 
 #endif

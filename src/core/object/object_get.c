@@ -1,12 +1,12 @@
 /*
- * object_get.c - references, the getters of informer/object.h, and what the store needs. Nothing here
- * fails.
+ * object_get.c - references, the getters of informer/object.h, and the key. Nothing here fails.
  */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/object/object_layout.h"
+#include "core/object/object_packer.h"
 
 struct inf_object *inf_object_ref(const struct inf_object *object)
 {
@@ -21,7 +21,11 @@ void inf_object_unref(const struct inf_object *object)
     if (!o)
         return;
     assert(o->refs > 0);
-    if (--o->refs == 0)
+    if (--o->refs > 0)
+        return;
+    if (o->packed)
+        object_free_packed(o);
+    else
         free(o);
 }
 
@@ -77,26 +81,13 @@ bool inf_object_writer(const struct inf_object *object, enum inf_part part,
 
 const char *inf_object_json(const struct inf_object *object, size_t *ret_len)
 {
+    assert(!object->packed);
     if (ret_len)
         *ret_len = object->text_len;
     return object->bytes + object->at[PART_TEXT];
 }
 
-size_t inf_object_size(const struct inf_object *object)
-{
-    return sizeof(*object) + object->at[PART_TEXT] + object->text_len + 1;
-}
-
 struct str object_key(const struct inf_object *object)
 {
     return (struct str){object->bytes, object->at[PART_NAMESPACE] - (size_t)1};
-}
-
-bool object_equal(const struct inf_object *a, const struct inf_object *b)
-{
-    return a == b ||
-           (a->text_len == b->text_len &&
-            memcmp(a->bytes + a->at[PART_TEXT], b->bytes + b->at[PART_TEXT], a->text_len) == 0 &&
-            strcmp(inf_object_uid(a), inf_object_uid(b)) == 0 &&
-            strcmp(inf_object_resource_version(a), inf_object_resource_version(b)) == 0);
 }

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/timestamp.h"
+#include "base/text/timestamp.h"
 #include "core/json/json.h"
 #include "core/object/object.h"
 

@@ -10,7 +10,7 @@
 
 #include <yyjson.h>
 
-#include "base/json_string.h"
+#include "base/text/json_string.h"
 #include "core/json/json.h"
 
 /* ---- canonical texts ---- */

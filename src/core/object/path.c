@@ -97,9 +97,40 @@ bool path_walk_next(struct path_walk *walk, struct str *ret_value)
     }
 }
 
+static bool has_only_keys(const struct inf_path *path)
+{
+    for (size_t i = 0; i < path->count; i++)
+        if (path->steps[i].kind != PATH_KEY)
+            return false;
+    return true;
+}
+
+/* A path of keys: each value is entered at its first byte, without a search for its end. That halves
+ * the cost of spec.nodeName, which the record of each Pod has (make instructions, write_lines). */
+static bool find_by_keys(const struct inf_path *path, struct str text, struct str *ret_value)
+{
+    struct json_walk walk;
+    struct str key;
+    size_t step = 0;
+    json_walk_start(&walk, text);
+    while (json_walk_key(&walk, &key)) {
+        if (!path_step_matches_key(path, step, key)) {
+            json_walk_value(&walk);
+        } else if (++step == path->count) {
+            *ret_value = json_walk_value(&walk);
+            return true;
+        } else if (!json_walk_pass(&walk, '{')) {
+            return false;
+        }
+    }
+    return false;
+}
+
 bool path_first(const struct inf_path *path, struct str text, struct str *ret_value)
 {
     struct path_walk walk;
+    if (has_only_keys(path))
+        return find_by_keys(path, text, ret_value);
     path_walk_start(&walk, path, text);
     return path_walk_next(&walk, ret_value);
 }
@@ -162,6 +193,14 @@ const char *inf_path_text(const struct inf_path *path)
     return path->text;
 }
 
+bool inf_path_is_single(const struct inf_path *path)
+{
+    for (size_t i = 0; i < path->count; i++)
+        if (path->steps[i].kind == PATH_ALL || path->steps[i].kind == PATH_WHERE)
+            return false;
+    return true;
+}
+
 static struct str json_of(const struct inf_object *object)
 {
     struct str text;
@@ -175,6 +214,12 @@ size_t inf_path_each(const struct inf_path *path, const struct inf_object *objec
     struct path_walk walk;
     struct str value;
     size_t calls = 0;
+    if (has_only_keys(path)) {
+        calls = find_by_keys(path, json_of(object), &value);
+        if (calls)
+            fn(ctx, value.at, value.len);
+        return calls;
+    }
     path_walk_start(&walk, path, json_of(object));
     while (path_walk_next(&walk, &value)) {
         calls++;

@@ -13,7 +13,7 @@
 
 #include "base/alloc.h"
 #include "base/err.h"
-#include "base/syntax_error.h"
+#include "base/text/syntax_error.h"
 #include "core/json/json_text.h"
 #include "core/object/path.h"
 

@@ -45,7 +45,7 @@
 #include "base/alloc.h"
 #include "base/base.h"
 #include "base/err.h"
-#include "base/glob.h"
+#include "base/text/glob.h"
 #include "core/reflector/reflector_internal.h"
 #include "core/store/store.h"
 
@@ -53,6 +53,8 @@ enum {
     ABSENT_CHECK_MS = 3 * 1000,       /* between checks for a missing optional resource; jitter can
                                    double it */
     BOOKMARK_WAIT_MAX_MS = 90 * 1000, /* LIMIT: servers send a bookmark about once a minute */
+    CONFIRM_MS = 1000,   /* a watch that is open for this long was accepted: API servers report an
+                            expired version as the first event, after an ordinary response */
     SLEPT_MS = 5 * 1000, /* after a sleep of this length all watches are taken for dead */
 };
 
@@ -119,6 +121,7 @@ static void push_watch_event(struct reflector *r, const struct source_event *eve
 {
     r->fault.code = 0;
     r->delivered = DELIVERED_CHANGES;
+    reflector_confirm(r);
     reflector_check_watch_works(r);
     if (is_excluded(r, event)) { /* only its resource version is used */
         struct source_event bookmark = *event;
@@ -175,8 +178,10 @@ static void reflector_on_event(struct source_user *user, const struct source_eve
     if (r->sm.state == REFLECTOR_FILLING || r->sm.state == REFLECTOR_LISTING)
         stage_event(r, event); /* may move to `watching` */
     if (checking && event->type == SOURCE_PAGE_END &&
-        reflector_check_is_current(r, event->resource_version))
+        reflector_check_is_current(r, event->resource_version)) {
         freshness_sign(&r->freshness, 0);
+        reflector_confirm(r);
+    }
     /* While filling, a bookmark does not restart the timer: a server that sends bookmarks but never
      * ends the list must still time out. */
     if (r->sm.state != REFLECTOR_FILLING || event->type != SOURCE_BOOKMARK)
@@ -198,8 +203,20 @@ static void reflector_on_open(struct source_user *user)
     if (r->sm.state != REFLECTOR_WATCHING)
         return;
     r->live_since_ms = clock_now_ms(r->clock);
+    if (r->restored != RESTORED_NOT)
+        timer_start(r->clock, &r->confirm, CONFIRM_MS);
     if (!r->bookmark_ms && !r->blind.proven)
         freshness_sign(&r->freshness, r->silence_timer.ms);
+}
+
+/* While held, the response was not read. */
+static void reflector_on_confirm_due(struct timer *timer)
+{
+    struct reflector *r = container_of(timer, struct reflector, confirm);
+    if (r->held)
+        timer_start(r->clock, timer, CONFIRM_MS);
+    else
+        reflector_confirm(r);
 }
 
 static void reflector_on_progress(struct source_user *user)
@@ -344,6 +361,7 @@ void reflector_init(struct reflector *r, const char *name, struct source *source
         .log = log,
         .settings = settings_with_defaults(settings),
         .retry.fire = reflector_on_retry,
+        .confirm.fire = reflector_on_confirm_due,
         .version = xstrdup(""),
         .next = NEXT_LIST,
         .sync_reason = xstrdup("start"),
@@ -366,98 +384,16 @@ void reflector_set_stale_after(struct reflector *r, uint32_t ms)
     r->freshness.stale_after_ms = r->settings.stale_after_ms;
 }
 
-/* ---- changing what is watched ---- */
-
-/* Cancels the open request and resets everything that was learned about the source. The caller sets
- * what is needed next. */
-static void forget_request(struct reflector *r)
-{
-    source_cancel(r->source);
-    silence_timer_stop(&r->silence_timer);
-    timer_stop(r->clock, &r->retry);
-    list_slot_release(&r->list_slot);
-    reflector_drop_staged(r);
-    backoff_reset(&r->backoff);
-    backoff_reset(&r->absent_backoff);
-    r->guard = (struct fault_guard){0};
-    r->blind = (struct blind_check){0};
-    seen_versions_free(&r->skipped);
-    r->no_watch_list = r->settings.no_watch_list;
-    r->incomplete_fills = r->failed_checks = 0;
-    r->slept_ms = 0;
-}
-
-static void note_redefined(struct reflector *r, const char *why)
-{
-    r->next = NEXT_LIST;
-    r->redefined = true;
-    r->sync_code = INF_ECONF;
-    str_replace(&r->sync_reason, why);
-}
-
-/* If held, the list starts on release: see release_request(). */
-static void list_redefined(struct reflector *r, const char *why)
-{
-    note_redefined(r, why);
-    if (!r->held)
-        reflector_request_all(r, why);
-    else if (r->sm.state != REFLECTOR_WAITING && r->sm.state != REFLECTOR_QUEUED)
-        sm_move(&r->sm, REFLECTOR_WAITING, "%s", why);
-}
-
-void reflector_change(struct reflector *r, const char *name, struct source *source,
-                      const struct reflector_settings *settings, const char *why)
-{
-    forget_request(r);
-    r->sm.owner = name;
-    r->source = source;
-    if (r->held)
-        source_pause(source);
-    r->settings.exclude_ns = settings->exclude_ns;
-    r->settings.n_exclude_ns = settings->n_exclude_ns;
-    list_redefined(r, why);
-}
-
-void reflector_continue(struct reflector *r, const char *version, const char *why)
-{
-    str_replace(&r->version, version);
-    list_redefined(r, why);
-}
-
-void reflector_resume(struct reflector *r, const char *version)
-{
-    str_replace(&r->version, version);
-    r->next = NEXT_CHECK; /* the release may come much later */
-    sm_move(&r->sm, REFLECTOR_WAITING, "cached state at resourceVersion %s", version);
-    freshness_begin(&r->freshness);
-    reflector_hold(r, true);
-}
-
-void reflector_moved(struct reflector *r, const char *why)
-{
-    if (r->sm.state == REFLECTOR_CLOSED) /* it has ended: see reflector_end() */
-        return;
-    forget_request(r);
-    str_replace(&r->version, "");
-    list_redefined(r, why);
-}
-
-void reflector_end(struct reflector *r, const char *why)
-{
-    forget_request(r);
-    note_redefined(r, why);
-    sm_move(&r->sm, REFLECTOR_CLOSED, "%s", why);
-    sleep_watch_stop(&r->sleep);
-    r->staged = generation_new(r->store);
-    reflector_commit(r, r->version, clock_wall_us(r->clock));
-    freshness_close(&r->freshness); /* reflector_commit() started it */
-}
-
 /* ---- start and close ---- */
 
 void reflector_start(struct reflector *r)
 {
     reflector_request_all(r, "start");
+}
+
+bool reflector_has_started(const struct reflector *r)
+{
+    return r->sm.state != REFLECTOR_IDLE;
 }
 
 void reflector_close(struct reflector *r)
@@ -469,6 +405,7 @@ void reflector_close(struct reflector *r)
     freshness_close(&r->freshness);
     sleep_watch_stop(&r->sleep);
     timer_stop(r->clock, &r->retry);
+    timer_stop(r->clock, &r->confirm);
     silence_timer_stop(&r->silence_timer);
     reflector_drop_staged(r);
     free(r->version);

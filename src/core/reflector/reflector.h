@@ -34,7 +34,7 @@ struct reflector_settings {
     bool no_watch_list;        /* never use watch-list: LIST, then watch */
     bool no_jitter;            /* for tests */
     bool optional;             /* the resource may be missing: see reflector_commit_absent() */
-    const char *const *exclude_ns; /* patterns of namespaces to ignore: see base/glob.h;
+    const char *const *exclude_ns; /* patterns of namespaces to ignore: see base/text/glob.h;
                                       borrowed */
     size_t n_exclude_ns;
     struct list_limiter *list_limiter; /* limits concurrent lists; borrowed; NULL: no limit */
@@ -61,6 +61,13 @@ enum reflector_delivered {
     DELIVERED_NOTHING,
     DELIVERED_LIST,    /* the initial objects of a watch-list */
     DELIVERED_CHANGES, /* an event or a bookmark after that */
+};
+
+/* Whether the store has what an earlier process has seen, and the server has not confirmed it. */
+enum restored_state {
+    RESTORED_NOT,
+    RESTORED_PARTIAL,  /* some objects: the process ended before its first list was complete */
+    RESTORED_COMPLETE, /* all objects of `version`; "": of several versions */
 };
 
 enum blind_state {
@@ -121,6 +128,8 @@ struct reflector {
     uint64_t version_checked_ms; /* when the server's version was last received or requested; by
                                     clock_now_ms() */
     struct blind_check blind;
+    enum restored_state restored;
+    struct timer confirm; /* runs from the opening of a watch until the server has accepted it */
 
     /* the open request */
     struct generation *staged;   /* the list being received */
@@ -147,6 +156,9 @@ void reflector_init(struct reflector *r, const char *name, struct source *source
 
 void reflector_start(struct reflector *r);
 
+/* Whether it was started, in one of the ways below. */
+bool reflector_has_started(const struct reflector *r);
+
 /* Pauses and resumes reading. While held, silence is not a fault and no request is opened.
  * Idempotent. */
 void reflector_hold(struct reflector *r, bool held);
@@ -162,6 +174,20 @@ void reflector_change(struct reflector *r, const char *name, struct source *sour
 /* Replaces reflector_start() if the store has all objects of @version: starts held, and watches
  * from there when it is released. */
 void reflector_resume(struct reflector *r, const char *version);
+
+/*
+ * Replaces reflector_start() if the store gets the objects that an earlier process had at @version
+ * ("": it had not received all of them). Starts held. When it is released, it compares the server's
+ * version with @version and watches from there; a CONFIRMED delta follows when the server has
+ * accepted that. If the server no longer has @version, it lists, and the differences are `resumed`.
+ * Without a version it lists at once. With @why, the objects are those of another watch, or of several
+ * versions if there is no @version: it lists at once, and @why is the reason; NULL otherwise.
+ */
+void reflector_restore(struct reflector *r, const char *version, const char *why);
+
+/* After reflector_restore(), while held: the store did not get all objects. Lists on release, and
+ * reports the differences with @why. */
+void reflector_list_restored(struct reflector *r, const char *why);
 
 /* Replaces reflector_start() if the store has objects of @version: lists, and reports the
  * differences with @why. */

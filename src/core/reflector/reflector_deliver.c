@@ -35,10 +35,13 @@ void reflector_commit(struct reflector *r, const char *version, int64_t received
                                                     r->version, version)
                                         : xstrdup(reason),
                            .rewound = back,
-                           .redefined = r->redefined,
+                           /* another release may store other fields of a restored object */
+                           .redefined = r->redefined || r->restored != RESTORED_NOT,
+                           .resumed = r->restored == RESTORED_COMPLETE,
                            .received_us = received_us});
     r->staged = NULL; /* owned by the FIFO now */
     r->redefined = false;
+    r->restored = RESTORED_NOT;
     r->fault.code = 0;
     if (r->freshness.state != FRESHNESS_UNSYNCED) {
         r->counts.relists[r->sync_code]++;
@@ -52,6 +55,15 @@ void reflector_commit(struct reflector *r, const char *version, int64_t received
     r->version_checked_ms = clock_now_ms(r->clock);
     reflector_check_listed(r, differs);
     str_replace(&r->version, version);
+}
+
+void reflector_confirm(struct reflector *r)
+{
+    timer_stop(r->clock, &r->confirm);
+    if (r->restored == RESTORED_NOT)
+        return;
+    r->restored = RESTORED_NOT;
+    push_delta(r, &(struct delta){.type = DELTA_CONFIRMED});
 }
 
 void reflector_commit_absent(struct reflector *r, const struct inf_error *why)

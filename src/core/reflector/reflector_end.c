@@ -165,6 +165,7 @@ void reflector_request_ended(struct reflector *r, const struct inf_error *why)
 {
     bool normal_end = why->code == INF_EEOF;
     silence_timer_stop(&r->silence_timer);
+    timer_stop(r->clock, &r->confirm);
     r->slept_ms = 0; /* the request that was to be reopened has ended */
     reset_backoff_after_success(r, why->code);
     /* The normal end of a watch is a sign of life only if the watch delivered something. It does

@@ -2,7 +2,8 @@
  * reflector_internal.h - what the files of the reflector share. Only src/core/reflector includes
  * it.
  *
- *   reflector.c          public functions, callbacks of the source, hold and release
+ *   reflector_change.c   public functions that change what is watched
+ *   reflector.c          the other public functions, callbacks of the source, hold and release
  *   reflector_end.c      what the end of a request means, and what follows it
  *   reflector_request.c  opens requests and limits how long they may be silent
  *   reflector_deliver.c  pushes lists, changes and freshness into the FIFO
@@ -111,6 +112,9 @@ void reflector_commit_absent(struct reflector *r, const struct inf_error *why);
 /* A change or a bookmark of a watch. */
 void reflector_push_change(struct reflector *r, enum delta_type type,
                            const struct source_event *event);
+
+/* The server continues from the version of the restored copy. Harmless if there is none. */
+void reflector_confirm(struct reflector *r);
 
 /* An object that can't be decoded. Reported once per version. While a list is staged it counts as
  * part of the list: the store keeps the state it has of the object. */

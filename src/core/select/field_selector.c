@@ -8,7 +8,7 @@
  * part of the path. An error names the column.
  */
 #include "base/base.h"
-#include "base/syntax_error.h"
+#include "base/text/syntax_error.h"
 #include "core/select/selector.h"
 
 struct field_parser {

@@ -10,7 +10,7 @@
  * error names the column.
  */
 #include "base/base.h"
-#include "base/syntax_error.h"
+#include "base/text/syntax_error.h"
 #include "core/select/label_name.h"
 #include "core/select/selector.h"
 

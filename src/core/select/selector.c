@@ -12,8 +12,9 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/syntax_error.h"
+#include "base/text/syntax_error.h"
 #include "core/json/json_text.h"
+#include "core/object/path.h"
 #include "core/store/store.h"
 
 /* ---- parts ---- */
@@ -235,24 +236,77 @@ static bool matches_labels(const void *selector, struct str labels)
     return selector_matches_labels(selector, labels);
 }
 
-/* Evaluates a selector by labels once per label set. Fields have no such sets: every object is
- * examined. */
+static bool matches_object(const void *selector, const struct inf_object *object)
+{
+    return inf_selector_matches(selector, object);
+}
+
+/* Names are known without the text. */
+static bool name_may_match(const struct selector_term *term, const struct inf_object *held)
+{
+    const char *name;
+    if (strcmp(term->path->text, "metadata.name") == 0)
+        name = inf_object_name(held);
+    else if (strcmp(term->path->text, "metadata.namespace") == 0)
+        name = inf_object_namespace(held);
+    else
+        return true;
+    return str_eq(str_of(name), term->values[0]) == (term->op == SELECT_EQUAL);
+}
+
+static bool names_may_match(const void *selector, const struct inf_object *held)
+{
+    const struct inf_selector *s = selector;
+    for (size_t i = 0; i < s->count && s->kind == SELECT_BY_FIELDS; i++)
+        if (!name_may_match(&s->terms[i], held))
+            return false;
+    return true;
+}
+
+/* Uses an index if one of the fields has one. */
+static bool select_by_index(const struct inf_store *store, const struct object_query *query,
+                            const struct inf_selector *selector, inf_object_fn *each, void *ctx)
+{
+    for (size_t i = 0; i < selector->count; i++) {
+        const struct selector_term *term = &selector->terms[i];
+        if (term->op == SELECT_EQUAL && term->values[0].len &&
+            store_by_indexed_path(store, term->path, term->values[0], query, each, ctx))
+            return true;
+    }
+    return false;
+}
+
+static bool is_by_labels(const struct inf_selector *selector)
+{
+    return !selector_is_everything(selector) && selector->kind == SELECT_BY_LABELS;
+}
+
+/* Evaluates a selector by labels once per label set. Fields have no such sets: unless there is an index,
+ * every object is examined. */
 void inf_store_select(const struct inf_store *store, const char *ns,
                       const struct inf_selector *selector, inf_object_fn *each, void *ctx)
 {
-    struct label_query query = {.ns = ns, .matches = matches_labels, .selector = selector};
+    struct label_query labels = {.ns = ns, .matches = matches_labels, .selector = selector};
+    struct object_query fields = {ns, names_may_match, matches_object, selector};
     struct inf_cursor cursor = INF_CURSOR_START;
-    const struct inf_object *object;
-    size_t budget = SIZE_MAX;
     if (selector_is_nothing(selector))
         return;
-    if (!selector_is_everything(selector) && selector->kind == SELECT_BY_LABELS) {
-        if (!store_few_by_labels(store, &query, each, ctx))
-            store_by_labels(store, &query, &cursor, &budget, each, ctx);
-    } else {
-        while ((object = inf_store_next_in(store, ns, &cursor)))
-            if (inf_selector_matches(selector, object) && !each(ctx, object))
-                break;
-    }
+    if (selector_is_everything(selector))
+        store_each(store, ns, each, ctx);
+    else if (is_by_labels(selector) ? !store_few_by_labels(store, &labels, each, ctx)
+                                    : !select_by_index(store, &fields, selector, each, ctx))
+        inf_store_select_some(store, ns, selector, &cursor, SIZE_MAX, each, ctx);
     inf_cursor_end(&cursor);
+}
+
+bool inf_store_select_some(const struct inf_store *store, const char *ns,
+                           const struct inf_selector *selector, struct inf_cursor *cursor,
+                           size_t budget, inf_object_fn *each, void *ctx)
+{
+    struct label_query labels = {.ns = ns, .matches = matches_labels, .selector = selector};
+    struct object_query fields = {ns, names_may_match, matches_object, selector};
+    if (selector_is_nothing(selector))
+        return true;
+    return is_by_labels(selector) ? store_by_labels(store, &labels, cursor, &budget, each, ctx)
+                                  : store_by_query(store, &fields, cursor, &budget, each, ctx);
 }

@@ -56,23 +56,32 @@ struct entry *generation_find(const struct generation *g, struct str key)
     return generation_find_hashed(g, key, generation_hash(g, key));
 }
 
-void generation_add(struct generation *g, const struct inf_object *object, uint64_t hash)
+void generation_add(struct generation *g, const struct inf_object *held,
+                    const struct inf_object *object, uint64_t hash)
 {
-    struct entry *e = index_entry_new(&g->indexes, object);
+    struct entry *e = index_entry_new(&g->indexes, held, object);
     hashmap_add(&g->by_key, &e->by_key, hash);
     tree_add(&g->in_order, &e->in_order);
-    g->bytes += inf_object_size(object);
+    g->bytes += inf_object_size(held);
 }
 
 const struct inf_object *generation_swap(struct generation *g, struct entry *e,
+                                         const struct inf_object *held,
                                          const struct inf_object *object)
 {
     const struct inf_object *old = e->object;
-    g->bytes += inf_object_size(object) - inf_object_size(old);
-    e->object = inf_object_ref(object);
-    if (object != old)
-        index_update(&g->indexes, e);
+    g->bytes += inf_object_size(held) - inf_object_size(old);
+    e->object = held;
+    if (held != old)
+        index_update(&g->indexes, e, object);
     return old;
+}
+
+void generation_replace_form(struct generation *g, struct entry *e, const struct inf_object *held)
+{
+    g->bytes += inf_object_size(held) - inf_object_size(e->object);
+    inf_object_unref(e->object);
+    e->object = held;
 }
 
 const struct inf_object *generation_remove(struct generation *g, struct entry *e)
@@ -87,18 +96,45 @@ const struct inf_object *generation_remove(struct generation *g, struct entry *e
 
 /* ---- walks ---- */
 
-/* The first entry whose key is not before "@ns/". */
-static struct tree_node *first_in_namespace(const struct generation *g, const char *ns)
+/* The first entry whose key is not before @ns followed by @next. */
+static struct tree_node *first_at(const struct generation *g, const char *ns, char next)
 {
     char bytes[OBJECT_NAME_MAX + 1];
     struct str key = {bytes, strlen(ns)};
-    if (!key.len)
-        return tree_first(&g->in_order);
     if (key.len > OBJECT_NAME_MAX)
         return NULL;
     memcpy(bytes, ns, key.len);
-    bytes[key.len++] = '/';
+    bytes[key.len++] = next;
     return tree_at_least(&g->in_order, key_to_entry, &key);
+}
+
+static struct tree_node *first_in_namespace(const struct generation *g, const char *ns)
+{
+    return *ns ? first_at(g, ns, '/') : tree_first(&g->in_order);
+}
+
+struct entry_range generation_range(const struct generation *g, const char *ns)
+{
+    return (struct entry_range){first_in_namespace(g, ns), *ns ? first_at(g, ns, '/' + 1) : NULL};
+}
+
+struct entry_range generation_range_after(const struct generation *g, const char *ns,
+                                          const struct inf_cursor *cursor)
+{
+    struct entry_range range = generation_range(g, ns);
+    if (cursor->last) {
+        struct str key = object_key(cursor->last);
+        range.next = tree_after(&g->in_order, key_to_entry, &key);
+    }
+    return range;
+}
+
+struct entry *entry_range_next(struct entry_range *range)
+{
+    struct entry *e = range->next != range->end ? entry_at(range->next) : NULL;
+    if (e)
+        range->next = tree_next(range->next);
+    return e;
 }
 
 struct entry *generation_next(const struct generation *g, uint64_t version, const char *ns,

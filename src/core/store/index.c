@@ -82,6 +82,7 @@ static void member_leave(struct member *member)
  */
 
 struct index_update {
+    struct index_set *set;
     struct tree *index;
     struct entry *entry;
     struct member *first;
@@ -133,8 +134,10 @@ static void update_value(void *ctx, struct str value)
     struct index_update *u = ctx;
     struct member *next = next_member(u), *mine;
     struct index_bucket *bucket;
-    if (u->values++ >= INDEX_VALUES_MAX || (value.len && memchr(value.at, '\0', value.len)))
+    if (u->values++ >= INDEX_VALUES_MAX || (value.len && memchr(value.at, '\0', value.len))) {
+        u->set->incomplete = true;
         return;
+    }
     if (next && str_eq(value_of(next->bucket), value)) {
         keep_member(u, next);
         return;
@@ -209,38 +212,39 @@ static struct more_members **more_of(const struct index_set *set, const struct e
     return set->n_defs ? (struct more_members **)(uintptr_t)end : none;
 }
 
-void index_update(struct index_set *set, struct entry *entry)
+void index_update(struct index_set *set, struct entry *entry, const struct inf_object *object)
 {
     struct more_members *none = NULL, **more = more_of(set, entry, &none);
     for (size_t i = 0; i < tree_count(set); i++) {
         const struct index_def *def = i < INDEX_DEFS ? NULL : &set->defs[i - INDEX_DEFS];
-        struct index_update u = {.index = &set->trees[i],
+        struct index_update u = {.set = set,
+                                 .index = &set->trees[i],
                                  .entry = entry,
                                  .first = &entry->members[i],
                                  .more = more,
                                  .next = more};
         if (def)
-            def->values(def, entry->object, update_value, &u);
+            def->values(def, object, update_value, &u);
         else
-            each_label_set(entry->object, update_value, &u);
+            each_label_set(object, update_value, &u);
         more = drop_unkept(&u);
     }
 }
 
 /* ---- entries ---- */
 
-struct entry *index_entry_new(struct index_set *set, const struct inf_object *object)
+struct entry *index_entry_new(struct index_set *set, const struct inf_object *held,
+                              const struct inf_object *object)
 {
     struct str ns = str_of(inf_object_namespace(object));
     struct index_bucket *bucket = index_bucket(&set->namespaces, ns);
-    struct entry *entry = xcalloc(1, sizeof(*entry) + tree_count(set) * sizeof(struct member) +
-                                         (set->n_defs ? sizeof(struct more_members *) : 0));
-    entry->object = inf_object_ref(object);
+    struct entry *entry = memset(slots_take(&set->entries), 0, set->entries.size);
+    entry->object = held;
     for (size_t i = 0; i < tree_count(set); i++)
         entry->members[i].entry = entry;
     bucket = bucket ? bucket : bucket_new(&set->namespaces, ns);
     bucket->count++;
-    index_update(set, entry);
+    index_update(set, entry, object);
     return entry;
 }
 
@@ -258,7 +262,7 @@ size_t index_entry_free(struct index_set *set, struct entry *entry)
         further++;
     }
     bucket_release(index_bucket(&set->namespaces, str_of(inf_object_namespace(entry->object))));
-    free(entry);
+    slots_give(&set->entries, entry);
     return further;
 }
 
@@ -307,6 +311,10 @@ void index_sort(const struct inf_object **objects, size_t n)
 void index_set_init(struct index_set *set, const struct index_def *defs, size_t n_defs)
 {
     *set = (struct index_set){.defs = defs, .n_defs = n_defs};
+    slots_init(&set->entries,
+               sizeof(struct entry) + tree_count(set) * sizeof(struct member) +
+                   (n_defs ? sizeof(struct more_members *) : 0),
+               SLOTS_SMALL_PAGE);
     set->trees = xcalloc(tree_count(set), sizeof(struct tree));
     tree_init(&set->namespaces, by_value);
     for (size_t i = 0; i < tree_count(set); i++)

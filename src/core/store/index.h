@@ -32,6 +32,7 @@
 
 #include "base/hashmap.h"
 #include "base/list.h"
+#include "base/slots.h"
 #include "base/str.h"
 #include "base/tree.h"
 
@@ -74,9 +75,9 @@ struct more_members;
 /* An object in a generation. */
 struct entry {
     struct hash_node by_key;
+    const struct inf_object *object; /* a reference; perhaps packed (core/object/object_packer.h) */
     struct tree_node in_order;
-    const struct inf_object *object; /* a reference */
-    struct member members[];         /* one for each index, in the order of index_set.trees; after
+    struct member members[]; /* one for each index, in the order of index_set.trees; after
                                         them, if there are definitions, a list of more_members */
 };
 
@@ -89,8 +90,10 @@ enum {
 struct index_set {
     const struct index_def *defs;
     size_t n_defs;
+    struct slots entries;
     struct tree namespaces; /* of struct index_bucket that only count */
     struct tree *trees;     /* of struct index_bucket, by value */
+    bool incomplete;        /* a value was not indexed: see INDEX_VALUES_MAX */
     uint64_t queries;       /* label queries so far; see struct index_bucket */
 };
 
@@ -99,11 +102,14 @@ void index_set_init(struct index_set *set, const struct index_def *defs, size_t 
 /* All entries must have been removed. */
 void index_set_free(struct index_set *set);
 
-/* Creates an entry for @object (takes a reference) and adds it to the indexes. */
-struct entry *index_entry_new(struct index_set *set, const struct inf_object *object);
+/* Creates an entry that holds @held (takes over the reference) and adds it to the indexes. @object is
+ * the ordinary form of @held. */
+struct entry *index_entry_new(struct index_set *set, const struct inf_object *held,
+                              const struct inf_object *object);
 
-/* Updates the indexes after the object of @entry was replaced by another of the same key. */
-void index_update(struct index_set *set, struct entry *entry);
+/* Updates the indexes after the object of @entry was replaced by another of the same key, whose
+ * ordinary form is @object. */
+void index_update(struct index_set *set, struct entry *entry, const struct inf_object *object);
 
 /* Removes and frees @entry. Its reference goes to the caller. Returns the number of memberships
  * beyond the first of each index: the extra cost. */

@@ -3,6 +3,8 @@
  */
 #include "core/store/index_path.h"
 
+#include <string.h>
+
 #include "core/json/json_text.h"
 #include "core/object/path.h"
 
@@ -25,4 +27,10 @@ static void each_path_value(const struct index_def *def, const struct inf_object
 struct index_def index_by_path(const char *name, const struct inf_path *path)
 {
     return (struct index_def){.name = name, .values = each_path_value, .data = path};
+}
+
+bool index_is_by_path(const struct index_def *def, const struct inf_path *path)
+{
+    const struct inf_path *mine = def->values == each_path_value ? def->data : NULL;
+    return mine && strcmp(mine->text, path->text) == 0;
 }

@@ -12,4 +12,7 @@
  * */
 struct index_def index_by_path(const char *name, const struct inf_path *path);
 
+/* Whether @def is such an index by @path. */
+bool index_is_by_path(const struct index_def *def, const struct inf_path *path);
+
 #endif

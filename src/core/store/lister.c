@@ -10,7 +10,9 @@
 #include "base/alloc.h"
 #include "base/base.h"
 #include "core/object/object.h"
+#include "core/object/object_packer.h"
 #include "core/store/generation.h"
+#include "core/store/index_path.h"
 #include "core/store/store.h"
 
 enum {
@@ -32,7 +34,7 @@ const struct inf_object *inf_store_get(const struct inf_store *store, const char
     }
     memcpy(key + len, name, name_len);
     e = generation_find(store_current(store), (struct str){key, len + name_len});
-    return e ? e->object : NULL;
+    return e ? store_lend(store, e->object) : NULL;
 }
 
 size_t inf_store_count(const struct inf_store *store)
@@ -56,8 +58,12 @@ static struct entry *next_entry(const struct inf_store *store, const char *ns,
 const struct inf_object *inf_store_next_in(const struct inf_store *store, const char *ns,
                                            struct inf_cursor *cursor)
 {
-    struct entry *e = next_entry(store, ns, cursor);
-    return e ? e->object : NULL;
+    const struct inf_object *object;
+    if (!next_entry(store, ns, cursor))
+        return NULL;
+    object = object_unpack(cursor->last);
+    inf_object_unref(cursor->last);
+    return cursor->last = object; /* valid until the next step */
 }
 
 const struct inf_object *inf_store_next(const struct inf_store *store, struct inf_cursor *cursor)
@@ -71,6 +77,64 @@ void inf_cursor_end(struct inf_cursor *cursor)
     *cursor = (struct inf_cursor)INF_CURSOR_START;
 }
 
+/* ---- without an index ---- */
+
+/* Calls @each with the ordinary form of @held. */
+static bool call_each(inf_object_fn *each, void *ctx, const struct inf_object *held)
+{
+    const struct inf_object *object = object_unpack(held);
+    bool more = each(ctx, object);
+    inf_object_unref(object);
+    return more;
+}
+
+void store_each(const struct inf_store *store, const char *ns, inf_object_fn *each, void *ctx)
+{
+    struct entry_range range = generation_range(store_current(store), ns);
+    struct entry *e;
+    while ((e = entry_range_next(&range)) && call_each(each, ctx, e->object))
+        continue;
+}
+
+/* The next walk from @cursor continues after @last; NULL: after the same object as this one. */
+static void remember_last(const struct inf_store *store, struct inf_cursor *cursor,
+                          const struct entry *last)
+{
+    if (!last)
+        return;
+    inf_object_unref(cursor->last);
+    *cursor =
+        (struct inf_cursor){inf_object_ref(last->object), &last->in_order, store_version(store)};
+}
+
+/* Calls @each with the ordinary form of @held if that matches. */
+static bool call_if_matches(const struct object_query *query, const struct inf_object *held,
+                            inf_object_fn *each, void *ctx)
+{
+    const struct inf_object *object;
+    bool more;
+    if (!query->may_match(query->selector, held))
+        return true;
+    object = object_unpack(held);
+    more = !query->matches(query->selector, object) || each(ctx, object);
+    inf_object_unref(object);
+    return more;
+}
+
+bool store_by_query(const struct inf_store *store, const struct object_query *query,
+                    struct inf_cursor *cursor, size_t *budget, inf_object_fn *each, void *ctx)
+{
+    struct entry_range range = generation_range_after(store_current(store), query->ns, cursor);
+    struct entry *e, *last = NULL;
+    bool more = true;
+    for (; more && *budget && (e = entry_range_next(&range)); --*budget) {
+        more = call_if_matches(query, e->object, each, ctx);
+        last = e;
+    }
+    remember_last(store, cursor, last);
+    return more && *budget > 0;
+}
+
 /* ---- by index ---- */
 
 /* Calls @each for the objects in @ns ("": all), in order. Frees the array. */
@@ -81,7 +145,7 @@ static void each_sorted(const struct inf_object **objects, size_t n, const char 
     index_sort(objects, n);
     for (size_t i = 0; i < n && more; i++)
         if (!*ns || strcmp(inf_object_namespace(objects[i]), ns) == 0)
-            more = each(ctx, objects[i]);
+            more = call_each(each, ctx, objects[i]);
     free(objects);
 }
 
@@ -95,7 +159,7 @@ static void each_in_bucket(const struct inf_store *store, const struct index_buc
                            inf_object_fn *each, void *ctx)
 {
     const struct index_set *set = &store_current(store)->indexes;
-    struct inf_cursor cursor = INF_CURSOR_START;
+    struct entry_range range = generation_range(store_current(store), "");
     struct entry *e;
     bool more = true;
     if (are_few(store, bucket->count)) {
@@ -103,9 +167,18 @@ static void each_in_bucket(const struct inf_store *store, const struct index_buc
         each_sorted(objects, index_collect(bucket, objects), "", each, ctx);
         return;
     }
-    while (more && (e = next_entry(store, "", &cursor)))
-        more = !index_is_in(set, e, bucket) || each(ctx, e->object);
-    inf_cursor_end(&cursor);
+    while (more && (e = entry_range_next(&range)))
+        more = !index_is_in(set, e, bucket) || call_each(each, ctx, e->object);
+}
+
+/* Objects without a namespace are no range: there may be others between them. */
+static void each_without_namespace(const struct inf_store *store, inf_object_fn *each, void *ctx)
+{
+    struct entry_range range = generation_range(store_current(store), "");
+    struct entry *e;
+    bool more = true;
+    while (more && (e = entry_range_next(&range)))
+        more = *inf_object_namespace(e->object) || call_each(each, ctx, e->object);
 }
 
 int inf_store_by_index(const struct inf_store *store, const char *index, const char *value,
@@ -114,18 +187,49 @@ int inf_store_by_index(const struct inf_store *store, const char *index, const c
     const struct index_set *set = &store_current(store)->indexes;
     const struct tree *buckets = index_named(set, index);
     const struct index_bucket *bucket = buckets ? index_bucket(buckets, str_of(value)) : NULL;
-    struct inf_cursor cursor = INF_CURSOR_START;
-    const struct inf_object *object;
-    bool more = true;
     if (!buckets)
         return -INF_EINVAL;
-    if (bucket && buckets != &set->namespaces)
+    if (!bucket)
+        return 0;
+    if (buckets != &set->namespaces)
         each_in_bucket(store, bucket, each, ctx);
-    else if (bucket) /* it has only a count; "" selects objects without a namespace */
-        while (more && (object = inf_store_next_in(store, value, &cursor)))
-            more = strcmp(inf_object_namespace(object), value) != 0 || each(ctx, object);
-    inf_cursor_end(&cursor);
+    else if (*value)
+        store_each(store, value, each, ctx);
+    else
+        each_without_namespace(store, each, ctx);
     return 0;
+}
+
+struct filtered {
+    const struct object_query *query;
+    inf_object_fn *each;
+    void *ctx;
+};
+
+static bool call_filtered(void *ctx, const struct inf_object *object)
+{
+    const struct filtered *f = ctx;
+    if (*f->query->ns && strcmp(inf_object_namespace(object), f->query->ns) != 0)
+        return true;
+    return call_if_matches(f->query, object, f->each, f->ctx);
+}
+
+bool store_by_indexed_path(const struct inf_store *store, const struct inf_path *path,
+                           struct str value, const struct object_query *query, inf_object_fn *each,
+                           void *ctx)
+{
+    const struct index_set *set = &store_current(store)->indexes;
+    struct filtered filtered = {query, each, ctx};
+    const struct index_bucket *bucket;
+    for (size_t i = 0; i < set->n_defs; i++) {
+        if (set->incomplete || !index_is_by_path(&set->defs[i], path))
+            continue;
+        bucket = index_bucket(&set->trees[INDEX_DEFS + i], value);
+        if (bucket)
+            each_in_bucket(store, bucket, call_filtered, &filtered);
+        return true;
+    }
+    return false;
 }
 
 int inf_store_index_values(const struct inf_store *store, const char *index,
@@ -165,16 +269,18 @@ static bool bucket_matches(struct index_bucket *bucket, uint64_t query_id,
 bool store_by_labels(const struct inf_store *store, const struct label_query *query,
                      struct inf_cursor *cursor, size_t *budget, inf_object_fn *each, void *ctx)
 {
+    struct entry_range range = generation_range_after(store_current(store), query->ns, cursor);
     uint64_t query_id = ++store_current(store)->indexes.queries;
-    bool unlabelled = query->matches(query->selector, STR("{}"));
-    struct entry *e;
-    for (; *budget && (e = next_entry(store, query->ns, cursor)); --*budget) {
+    bool unlabelled = query->matches(query->selector, STR("{}")), more = true;
+    struct entry *e, *last = NULL;
+    for (; more && *budget && (e = entry_range_next(&range)); --*budget) {
         struct index_bucket *labels = e->members[INDEX_LABELS].bucket;
+        last = e;
         if (labels ? bucket_matches(labels, query_id, query) : unlabelled)
-            if (!each(ctx, e->object))
-                return false;
+            more = call_each(each, ctx, e->object);
     }
-    return *budget > 0;
+    remember_last(store, cursor, last);
+    return more && *budget > 0;
 }
 
 /* Counts the objects in the buckets that match @query, and writes them to @out unless it is NULL. */

@@ -15,6 +15,7 @@
 #include "base/list.h"
 #include "core/mutant.h"
 #include "core/object/object.h"
+#include "core/object/object_packer.h"
 #include "core/object/version.h"
 #include "core/store/generation.h"
 
@@ -40,6 +41,20 @@ struct inf_store {
     enum flip_phase phase;
     enum inf_origin origin;
     bool redefined; /* see store_redefine() */
+
+    struct object_packer packer;
+    bool repacking;              /* a walk of store_repack_some() is not complete */
+    unsigned repacked;           /* `packer.dictionaries` at the start of the last walk */
+    struct inf_cursor repack_at; /* how far it is */
+    struct lent *lent;
+};
+
+/* Objects that were unpacked for a reader, until it returns to the loop. */
+struct lent {
+    const struct inf_object **objects; /* references */
+    size_t count, capacity;
+    void (*on_lend)(void *ctx);
+    void *ctx;
 };
 
 /* ---- generations ---- */
@@ -56,6 +71,11 @@ size_t generation_count(const struct generation *generation)
     return generation->by_key.count;
 }
 
+size_t generation_bytes(const struct generation *generation)
+{
+    return generation->bytes;
+}
+
 /* Whether @e holds the object that readers see; either may be NULL. */
 static bool holds_current(const struct entry *e, const struct entry *known)
 {
@@ -67,15 +87,18 @@ void generation_put(struct generation *next, const struct inf_object *object)
     uint64_t hash = generation_hash(next, object_key(object));
     struct entry *e = generation_find_hashed(next, object_key(object), hash);
     struct entry *known = generation_find_hashed(next->store->current, object_key(object), hash);
+    const struct inf_object *held;
     next->unchanged -= holds_current(e, known);
     if (known && object_equal(known->object, object)) {
-        object = known->object; /* no object is stored twice */
+        held = inf_object_ref(known->object); /* no object is stored twice */
         next->unchanged++;
+    } else {
+        held = object_pack(&next->store->packer, object, generation_count(next));
     }
     if (e)
-        inf_object_unref(generation_swap(next, e, object));
+        inf_object_unref(generation_swap(next, e, held, object));
     else
-        generation_add(next, object, hash);
+        generation_add(next, held, object, hash);
 }
 
 void generation_delete(struct generation *next, const struct inf_object *object)
@@ -139,6 +162,8 @@ struct inf_store *store_new(const struct siphash_key *key, const struct index_de
     list_init(&store->discarded);
     store->resource_version = xstrdup("");
     store->current = generation_new(store);
+    store->lent = NEW(struct lent);
+    object_packer_init(&store->packer, NULL, NULL, key->k0);
     return store;
 }
 
@@ -150,6 +175,11 @@ bool store_free_some(struct inf_store *store, size_t budget)
     store->former = store->current = NULL;
     if (!free_discarded(store, &budget))
         return false;
+    inf_cursor_end(&store->repack_at);
+    object_packer_free(&store->packer);
+    store_take_back(store);
+    free(store->lent->objects);
+    free(store->lent);
     free(store->resource_version);
     free(store);
     return true;
@@ -200,22 +230,38 @@ static bool is_another(const struct inf_object *old, const struct inf_object *ne
     return strcmp(inf_object_uid(old), inf_object_uid(new)) != 0;
 }
 
-static void emit_change(const struct inf_object *old, const struct inf_object *new,
+static bool is_unchanged(const struct inf_object *old, const struct inf_object *new)
+{
+    return object_equal(old, new) && !MUTANT("relist-emits-equal");
+}
+
+/* @held is the previous state, perhaps packed. */
+static void emit_change(const struct inf_object *held, const struct inf_object *new,
                         enum inf_origin origin, store_emit_fn emit, void *ctx)
 {
+    const struct inf_object *old =
+        MUTANT("old-state-packed") ? inf_object_ref(held) : object_unpack(held);
     struct inf_event event = {.verb = INF_MODIFIED,
                               .origin = origin,
                               .old_object = old,
                               .new_object = new,
                               .final = true};
-    if (object_equal(old, new) && !MUTANT("relist-emits-equal"))
-        return;
     if (MUTANT("ignore-uid") || !is_another(old, new)) {
         emit(ctx, &event);
-        return;
+    } else {
+        emit_deleted(old, origin, /* final= */ false, emit, ctx);
+        emit_added(new, origin, emit, ctx);
     }
+    inf_object_unref(old);
+}
+
+/* Reports @held as deleted in its last known state. */
+static void emit_lost(const struct inf_object *held, enum inf_origin origin, store_emit_fn emit,
+                      void *ctx)
+{
+    const struct inf_object *old = object_unpack(held);
     emit_deleted(old, origin, /* final= */ false, emit, ctx);
-    emit_added(new, origin, emit, ctx);
+    inf_object_unref(old);
 }
 
 void store_put(struct inf_store *store, const struct inf_object *object, enum inf_origin origin,
@@ -223,10 +269,15 @@ void store_put(struct inf_store *store, const struct inf_object *object, enum in
 {
     uint64_t hash = generation_hash(store->current, object_key(object));
     struct entry *e = generation_find_hashed(store->current, object_key(object), hash);
-    const struct inf_object *old = e ? generation_swap(store->current, e, object) : NULL;
-    if (!e)
-        generation_add(store->current, object, hash);
+    const struct inf_object *held, *old = NULL;
     store_advance(store, inf_object_resource_version(object));
+    if (e && is_unchanged(e->object, object))
+        return;
+    held = object_pack(&store->packer, object, generation_count(store->current));
+    if (e)
+        old = generation_swap(store->current, e, held, object);
+    else
+        generation_add(store->current, held, object, hash);
     if (old)
         emit_change(old, object, origin, emit, ctx);
     else
@@ -241,10 +292,82 @@ void store_delete(struct inf_store *store, const struct inf_object *object, stor
     const struct inf_object *old = e ? generation_remove(store->current, e) : NULL;
     store_advance(store, inf_object_resource_version(object));
     if (old && (object_is_identity(object) || is_another(old, object)))
-        emit_deleted(old, INF_LIVE, /* final= */ false, emit, ctx);
+        emit_lost(old, INF_LIVE, emit, ctx);
     else if (old || MUTANT("delete-unknown-emitted"))
         emit_deleted(object, INF_LIVE, /* final= */ true, emit, ctx);
     inf_object_unref(old);
+}
+
+/* ---- packing ---- */
+
+/* The next store_repack_some() looks at all objects. */
+static void restart_repacking(struct inf_store *store)
+{
+    inf_cursor_end(&store->repack_at);
+    store->repacking = true;
+    store->repacked = store->packer.dictionaries;
+}
+
+void store_pack(struct inf_store *store, struct pack_context *context,
+                const struct pack_limits *limits)
+{
+    if (context == store->packer.context)
+        return;
+    object_packer_free(&store->packer);
+    object_packer_init(&store->packer, context, limits, store->key.k0);
+    restart_repacking(store);
+}
+
+bool store_repack_some(struct inf_store *store, size_t budget)
+{
+    struct entry *e = NULL;
+    if (object_packer_continue(&store->packer))
+        return false;
+    if (store->repacked != store->packer.dictionaries)
+        restart_repacking(store);
+    if (!store->repacking)
+        return true;
+    while (budget-- > 0 &&
+           (e = generation_next(store->current, store->version, "", &store->repack_at)))
+        if (object_repack_is_due(&store->packer, e->object))
+            generation_replace_form(store->current, e, object_repack(&store->packer, e->object));
+    if (e)
+        return false;
+    inf_cursor_end(&store->repack_at);
+    store->repacking = false;
+    if (store->packer.context)
+        memory_trim(); /* of a first list and its events: a fifth of a cache of 10,000 pods */
+    return true;
+}
+
+void store_on_lend(struct inf_store *store, void (*on_lend)(void *ctx), void *ctx)
+{
+    store->lent->on_lend = on_lend;
+    store->lent->ctx = ctx;
+}
+
+const struct inf_object *store_lend(const struct inf_store *store, const struct inf_object *held)
+{
+    struct lent *lent = store->lent;
+    const struct inf_object *object;
+    if (!object_is_packed(held)) /* the store itself keeps it */
+        return held;
+    object = object_unpack(held);
+    if (lent->count == lent->capacity) {
+        lent->capacity = lent->capacity ? lent->capacity * 2 : 8;
+        lent->objects = xrealloc(lent->objects, lent->capacity * sizeof(struct inf_object *));
+    }
+    lent->objects[lent->count++] = object;
+    if (lent->count == 1 && lent->on_lend)
+        lent->on_lend(lent->ctx);
+    return object;
+}
+
+void store_take_back(struct inf_store *store)
+{
+    for (size_t i = 0; i < store->lent->count; i++)
+        inf_object_unref(store->lent->objects[i]);
+    store->lent->count = 0;
 }
 
 /* ---- other definitions ---- */
@@ -266,11 +389,46 @@ void store_copy(struct inf_store *store, const struct inf_store *from, const cha
     const struct inf_object *object;
     while ((object = inf_store_next_in(from, ns, &cursor))) {
         uint64_t hash = generation_hash(store->current, object_key(object));
+        size_t objects = generation_count(store->current);
         if (!generation_find_hashed(store->current, object_key(object), hash))
-            generation_add(store->current, object, hash);
+            generation_add(store->current, object_pack(&store->packer, object, objects), object,
+                           hash);
     }
     inf_cursor_end(&cursor);
     store_advance(store, from->resource_version);
+}
+
+/* The last one of a key wins, as in generation_put(). */
+bool generation_restore(struct generation *next, const struct inf_object *restored)
+{
+    const struct inf_object *object = object_try_unpack(restored), *held; /* for the indexes */
+    struct entry *e;
+    uint64_t hash;
+    if (!object)
+        return false;
+    if (MUTANT("restore-loses-one") && generation_count(next) == 3) {
+        inf_object_unref(object);
+        return true;
+    }
+    hash = generation_hash(next, object_key(object));
+    e = generation_find_hashed(next, object_key(object), hash);
+    held = object_pack_restored(&next->store->packer, restored, object, generation_count(next));
+    if (e)
+        inf_object_unref(generation_swap(next, e, held, object));
+    else
+        generation_add(next, held, object, hash);
+    inf_object_unref(object);
+    return true;
+}
+
+void store_restore(struct inf_store *store, struct generation *next, const char *resource_version)
+{
+    assert(store->phase == FLIP_DONE && !generation_count(store->current));
+    store_discard(store, store->current);
+    store->current = next;
+    store->version++;
+    restart_repacking(store);
+    str_replace(&store->resource_version, resource_version);
 }
 
 void store_forget(struct inf_store *store, const char *ns)
@@ -293,8 +451,12 @@ static void take_over_kept(struct generation *next, const struct generation *for
     for (size_t i = 0; i < next->n_kept && !MUTANT("skipped-not-kept"); i++) {
         const struct inf_object *identity = next->kept[i];
         struct entry *e = generation_find(former, object_key(identity));
-        if (e && object_may_be(e->object, identity) && !generation_find(next, object_key(identity)))
-            generation_put(next, e->object);
+        if (e && object_may_be(e->object, identity) &&
+            !generation_find(next, object_key(identity))) {
+            const struct inf_object *object = object_unpack(e->object);
+            generation_put(next, object);
+            inf_object_unref(object);
+        }
     }
     generation_forget_kept(next);
 }
@@ -309,6 +471,8 @@ void store_flip(struct inf_store *store, struct generation *next, const char *re
     store->phase = FLIP_DELETED;
     store->origin = origin;
     store->version++;
+    object_packer_list_ended(&store->packer, generation_count(next));
+    restart_repacking(store);
     str_replace(&store->resource_version, resource_version);
 }
 
@@ -326,23 +490,26 @@ static bool emit_all_deleted(struct inf_store *store, size_t *budget, store_emit
     while (*budget && (old = next_flip_object(store, store->former))) {
         --*budget;
         if (!generation_find(store->current, object_key(old)) && !MUTANT("no-tombstones"))
-            emit_deleted(old, store->origin, /* final= */ false, emit, ctx);
+            emit_lost(old, store->origin, emit, ctx);
     }
     return *budget > 0;
 }
 
 static bool emit_all_present(struct inf_store *store, size_t *budget, store_emit_fn emit, void *ctx)
 {
-    const struct inf_object *new;
-    while (*budget && (new = next_flip_object(store, store->current))) {
-        struct entry *was = generation_find(store->former, object_key(new));
+    const struct inf_object *held, *new;
+    while (*budget && (held = next_flip_object(store, store->current))) {
+        struct entry *was = generation_find(store->former, object_key(held));
         --*budget;
-        if (was && store->redefined && is_same_state(was->object, new))
+        if (was && (is_unchanged(was->object, held) ||
+                    (store->redefined && is_same_state(was->object, held))))
             continue;
+        new = object_unpack(held);
         if (was)
             emit_change(was->object, new, store->origin, emit, ctx);
         else
             emit_added(new, store->origin, emit, ctx);
+        inf_object_unref(new);
     }
     return *budget > 0;
 }
@@ -375,11 +542,24 @@ bool store_emit_some(struct inf_store *store, size_t budget, store_emit_fn emit,
     return true;
 }
 
-/* ---- for lister.c ---- */
+/* ---- reading ---- */
+
+const struct inf_object *store_form_of(const struct inf_store *store,
+                                       const struct inf_object *object)
+{
+    struct entry *e = generation_find(store->current, object_key(object));
+    return e && is_same_state(e->object, object) ? e->object : NULL;
+}
 
 struct generation *store_current(const struct inf_store *store)
 {
     return store->current;
+}
+
+const struct inf_object *store_held(const struct inf_store *store, const struct inf_object *object)
+{
+    struct entry *e = generation_find(store->current, object_key(object));
+    return e ? e->object : NULL;
 }
 
 uint64_t store_version(const struct inf_store *store)

@@ -35,6 +35,9 @@
 
 struct generation;
 struct index_def;
+struct inf_path;
+struct pack_context;
+struct pack_limits;
 
 /* Borrows @defs (core/store/index.h) until the store is freed. */
 struct inf_store *store_new(const struct siphash_key *key, const struct index_def *defs,
@@ -42,6 +45,23 @@ struct inf_store *store_new(const struct siphash_key *key, const struct index_de
 
 /* Frees at most @budget entries. Returns true when all is freed, including the store itself. */
 bool store_free_some(struct inf_store *store, size_t budget);
+
+/* ---- packing ---- */
+
+/* Holds objects packed from now on (core/object/object_packer.h), or with NULL as they are. What the
+ * store already holds is converted by store_repack_some(). @limits NULL: the default. */
+void store_pack(struct inf_store *store, struct pack_context *context,
+                const struct pack_limits *limits);
+
+/* Converts at most @budget objects that are not in the form that the packer now gives them. Returns
+ * true when none is left. */
+bool store_repack_some(struct inf_store *store, size_t budget);
+
+/* The ordinary form of @held, borrowed until store_take_back(). Calls `on_lend` if that is pending
+ * now and was not before. */
+const struct inf_object *store_lend(const struct inf_store *store, const struct inf_object *held);
+void store_on_lend(struct inf_store *store, void (*on_lend)(void *ctx), void *ctx);
+void store_take_back(struct inf_store *store);
 
 /* ---- single changes ---- */
 
@@ -82,6 +102,9 @@ bool generation_differs(const struct generation *next);
 
 size_t generation_count(const struct generation *generation);
 
+/* The memory of its objects, as in inf_store_bytes(). */
+size_t generation_bytes(const struct generation *generation);
+
 /* Discards a generation that will not become current: it is freed in slices. NULL is allowed. */
 void store_discard(struct inf_store *store, struct generation *generation);
 
@@ -103,6 +126,13 @@ void store_set_indexes(struct inf_store *store, const struct index_def *defs, si
 /* Adds the objects of @from in @ns ("": all) that @store lacks. Emits no events. */
 void store_copy(struct inf_store *store, const struct inf_store *from, const char *ns);
 
+/* Adds an object of an earlier process, packed or ordinary (borrowed), to @next. Returns false if it is
+ * damaged. */
+bool generation_restore(struct generation *next, const struct inf_object *restored);
+
+/* Makes @next current, in a store without objects. Emits no events. The store owns it from now on. */
+void store_restore(struct inf_store *store, struct generation *next, const char *resource_version);
+
 /* Removes the objects in @ns. Emits no events. */
 void store_forget(struct inf_store *store, const char *ns);
 
@@ -111,11 +141,43 @@ bool store_emit_some(struct inf_store *store, size_t budget, store_emit_fn emit,
 
 /* ---- reading; the rest is informer/store.h ---- */
 
+/* The form in which the store holds @object, perhaps packed, borrowed; NULL if it does not hold this
+ * version of it. */
+const struct inf_object *store_form_of(const struct inf_store *store,
+                                       const struct inf_object *object);
+
 /* The generation that readers see. */
 struct generation *store_current(const struct inf_store *store);
 
+/* The object with the key of @object as the store holds it, perhaps packed, borrowed; NULL if there is
+ * none. For state on disk: core/object/object_image.h. */
+const struct inf_object *store_held(const struct inf_store *store, const struct inf_object *object);
+
 /* Differs after every change. */
 uint64_t store_version(const struct inf_store *store);
+
+/* Calls @each for the objects in @ns ("": all), in key order, until it returns false. */
+void store_each(const struct inf_store *store, const char *ns, inf_object_fn *each, void *ctx);
+
+/*
+ * The same for those that match. `may_match` gets the object as the store holds it, of which only the
+ * names and versions are known; `matches` gets the ordinary one. Examines at most *@budget objects,
+ * which it counts down, and continues from @cursor in the next call. Returns true at the end.
+ */
+struct object_query {
+    const char *ns;
+    bool (*may_match)(const void *selector, const struct inf_object *held);
+    bool (*matches)(const void *selector, const struct inf_object *object);
+    const void *selector;
+};
+bool store_by_query(const struct inf_store *store, const struct object_query *query,
+                    struct inf_cursor *cursor, size_t *budget, inf_object_fn *each, void *ctx);
+
+/* The same in one call, examining only the objects that have @value in an index by @path. Returns false
+ * without calling @each if no complete index has that path. */
+bool store_by_indexed_path(const struct inf_store *store, const struct inf_path *path,
+                           struct str value, const struct object_query *query, inf_object_fn *each,
+                           void *ctx);
 
 /*
  * Calls @each for the objects in @ns ("": all) whose labels match, in key order, until it returns

@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "daemon/cli/preflight.h"
 
 struct report {
@@ -52,7 +52,7 @@ static void put_watch(struct buf *out, const struct preflight_result *result)
 
 static void put_scope(struct buf *out, const struct preflight_result *result)
 {
-    if (result->none_selected)
+    if (result->subject == SUBJECT_UNSELECTED)
         buf_puts(out, "no matching namespace");
     else if (result->cluster_wide)
         buf_puts(out, "cluster-scoped");

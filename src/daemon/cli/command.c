@@ -21,12 +21,13 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/nearest.h"
+#include "base/text/nearest.h"
 #include "daemon/cli/command_help.h"
 #include "daemon/conf/conf_logs.h"
 
 const struct command *const commands[] = {
-    &command_service, &command_watch, &command_rbac, &command_help, &command_version, NULL,
+    &command_service,    &command_watch, &command_rbac,    &command_state,
+    &command_completion, &command_help,  &command_version, NULL,
 };
 
 const struct command *command_find(const char *name)
@@ -46,15 +47,15 @@ enum {
 };
 
 const struct flag command_common_flags[] = {
-    [FLAG_HELP] = {'h', "help", NULL, 0, "print this help"},
-    [FLAG_VERSION] = {'V', "version", NULL, 0, "print the version"},
+    [FLAG_HELP] = {'h', "help", NULL, 0, .help = "print this help"},
+    [FLAG_VERSION] = {'V', "version", NULL, 0, .help = "print the version"},
     {0},
 };
 
 /* The flags of all commands, each name once, in the form that getopt_long() needs. */
 struct flag_index {
     const struct flag *flags[FLAGS_MAX];
-    const char *values[FLAGS_MAX]; /* from the command line; NULL: not given */
+    struct flag_values values[FLAGS_MAX]; /* from the command line */
     struct option long_options[FLAGS_MAX + 1];
     char letters[2 * FLAGS_MAX + 2];
     int count;
@@ -147,24 +148,46 @@ static int report_foreign_flag(const struct command *command, const struct flag 
     return rc;
 }
 
+/* Stores the value of a flag of @command. Of a flag that is not repeatable, the last one counts. */
+static int store_flag(const struct command *command, const struct flag *flag,
+                      const struct flag_values *values, char *options)
+{
+    for (size_t i = 0; flag->value && i < values->count; i++)
+        if (!values->items[i][0])
+            return command_usage_error(command, "flag '--%s' needs a value", flag->name);
+    if (!flag->value)
+        options[flag->offset] = true;
+    else if (flag->repeatable)
+        memcpy(options + flag->offset, values, sizeof(*values));
+    else
+        memcpy(options + flag->offset, &values->items[values->count - 1], sizeof(const char *));
+    return 0;
+}
+
 /* Stores the given flags in @options. */
 static int store_flags(const struct command *command, const struct flag_index *index, char *options)
 {
-    for (int i = 0; i < index->count; i++) {
+    int rc = 0;
+    for (int i = 0; rc == 0 && i < index->count; i++) {
         const struct flag *flag = flag_find(command->flags, index->flags[i]->name);
-        const char *value = index->values[i];
-        if (!value)
+        if (!index->values[i].count)
             continue;
-        if (!flag)
-            return report_foreign_flag(command, index->flags[i]);
-        if (flag->value && !value[0])
-            return command_usage_error(command, "flag '--%s' needs a value", flag->name);
-        if (flag->value)
-            memcpy(options + flag->offset, &value, sizeof(value));
-        else
-            options[flag->offset] = true;
+        rc = flag ? store_flag(command, flag, &index->values[i], options)
+                  : report_foreign_flag(command, index->flags[i]);
     }
-    return 0;
+    return rc;
+}
+
+/* Remembers one occurrence of the i-th flag. Returns false if there are too many. */
+static bool index_give(struct flag_index *index, int i, const char *value)
+{
+    struct flag_values *values = &index->values[i];
+    if (!index->flags[i]->repeatable)
+        values->count = 0;
+    if (values->count == FLAG_VALUES_MAX)
+        return false;
+    values->items[values->count++] = value;
+    return true;
 }
 
 /* ---- parsing ---- */
@@ -195,17 +218,21 @@ int command_line_parse(int argc, char **argv, const struct command **ret_command
         int i = index_find(&index, option);
         if (i < 0)
             return report_bad_flag(command ? command : &command_service, option, argv);
-        index.values[i] = optarg ? optarg : "";
+        if (!index_give(&index, i, optarg ? optarg : ""))
+            return command_usage_error(command ? command : &command_service,
+                                       "flag '--%s' is given more than %d times; separate values "
+                                       "with commas",
+                                       index.flags[i]->name, FLAG_VALUES_MAX);
     }
     argc -= optind;
     argv += optind;
     command = take_command(&argc, &argv);
-    if (index.values[FLAG_HELP]) {
+    if (index.values[FLAG_HELP].count) {
         *ret_options = help_options_new(command);
         *ret_command = &command_help;
         return 0;
     }
-    if (index.values[FLAG_VERSION]) {
+    if (index.values[FLAG_VERSION].count) {
         *ret_options = NULL;
         *ret_command = &command_version;
         return 0;
@@ -257,20 +284,29 @@ int command_print(const struct buf *text)
 
 int command_default_conf(const struct command *command, const char **path)
 {
-    if (!*path && access(CONF_DEFAULT_PATH, F_OK) < 0 && errno == ENOENT)
-        return command_usage_error(command,
-                                   "configuration file " CONF_DEFAULT_PATH " does not exist; "
-                                   "specify one with -c, or run 'informerd watch pods', which "
-                                   "needs none");
+    if (!*path && access(INFORMERD_CONF, F_OK) < 0 && errno == ENOENT) {
+        command_usage_error(command, "configuration file " INFORMERD_CONF " does not exist; "
+                                     "specify one with -c, or run 'informerd watch pods', which "
+                                     "needs none");
+        return EX_CONFIG; /* as for a missing file that -c names */
+    }
     if (!*path)
-        *path = CONF_DEFAULT_PATH;
+        *path = INFORMERD_CONF;
     return 0;
 }
 
 int command_load_conf(const char *path, struct conf *ret)
 {
     struct conf_errors errors = {0};
-    int rc = conf_load(path, ret, &errors);
+    int rc;
+    if (access(path, R_OK) < 0) {
+        bool missing = errno == ENOENT;
+        fprintf(stderr, "informerd: configuration file '%s': %s%s\n", path, strerror(errno),
+                missing ? "; check the flag -c, or run 'informerd watch pods', which needs no file"
+                        : "");
+        return EX_CONFIG;
+    }
+    rc = conf_load(path, ret, &errors);
     if (rc == 0) {
         rc = conf_logs_check(ret, &errors);
         if (rc)

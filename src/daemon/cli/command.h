@@ -2,16 +2,16 @@
  * command.h - the command line: commands, their flags, and what commands share.
  *
  * A command is a struct command in a file command_NAME.c and a row in the table of command.c. It
- * has a struct for its options. A flag with a value is stored in a const char * of it, a flag
- * without a value in a bool:
+ * has a struct for its options. A flag with a value is stored in a const char * of it, a repeatable
+ * one in a struct flag_values, a flag without a value in a bool:
  *
  *     struct watch_options {
  *         const char *ns;
  *         bool verbose;
  *     };
  *     static const struct flag flags[] = {
- *         {'n', "namespace", "NS", offsetof(struct watch_options, ns), "watch this namespace"},
- *         {'v', "verbose", NULL, offsetof(struct watch_options, verbose), "log every step"},
+ *         {'n', "namespace", "NS", offsetof(struct watch_options, ns), .help = "watch this namespace"},
+ *         {'v', "verbose", NULL, offsetof(struct watch_options, verbose), .help = "log every step"},
  *         {0},
  *     };
  *
@@ -25,6 +25,7 @@
 #include <stddef.h>
 
 #include "base/buf.h"
+#include "daemon/cli/install_paths.h"
 #include "daemon/conf/conf.h"
 
 struct flag {
@@ -33,6 +34,19 @@ struct flag {
     const char *value; /* its name in the help; NULL: takes no value */
     size_t offset;     /* of the member */
     const char *help;  /* starts in lower case, no full stop; a line break starts a new line */
+    const char *const *choices; /* its values, for completion; ends with NULL; NULL: any value */
+    bool repeatable;            /* may be given several times; the values may also have commas */
+    const char *heading; /* in the help before this flag and the following ones; NULL: none */
+};
+
+enum {
+    FLAG_VALUES_MAX = 64, /* LIMIT: values of a repeatable flag, before commas are split */
+};
+
+/* The values of a repeatable flag in the order of the command line. */
+struct flag_values {
+    const char *items[FLAG_VALUES_MAX];
+    size_t count;
 };
 
 struct command {
@@ -56,6 +70,8 @@ struct command {
 extern const struct command command_service;
 extern const struct command command_watch;
 extern const struct command command_rbac;
+extern const struct command command_state;
+extern const struct command command_completion;
 extern const struct command command_help;
 extern const struct command command_version;
 
@@ -90,13 +106,12 @@ int command_unknown(const char *name);
 int command_print(const struct buf *text);
 
 /* The flag -c of commands that read a configuration file into the member `conf` of @type. */
-#define FLAG_CONFIG(type)                                               \
-    {                                                                   \
-        'c', "config", "FILE", offsetof(type, conf),                    \
-            "configuration file; conf.d/*.conf beside it is read too\n" \
-            "(default: " CONF_DEFAULT_PATH ")"                          \
+#define FLAG_CONFIG(type)                                                       \
+    {                                                                           \
+        'c', "config", "FILE", offsetof(type, conf),                            \
+            .help = "configuration file; conf.d/*.conf beside it is read too\n" \
+                    "(default: " INFORMERD_CONF ")"                             \
     }
-#define CONF_DEFAULT_PATH "/etc/informerd/informerd.conf"
 
 /* Sets *@path to the default unless it is set. Returns 0, or an exit code if there is no file. */
 int command_default_conf(const struct command *command, const char **path);

@@ -58,7 +58,10 @@ static void put_wrapped(struct buf *out, const char *text, size_t column)
 static void put_flags(struct buf *out, const struct flag *flags)
 {
     for (; flags->name; flags++) {
-        size_t begin = out->len, len;
+        size_t begin, len;
+        if (flags->heading)
+            buf_printf(out, "\n%s:\n", flags->heading);
+        begin = out->len;
         if (flags->letter)
             buf_printf(out, "  -%c, ", flags->letter);
         else
@@ -97,8 +100,11 @@ static void put_help(struct buf *out, const struct command *topic)
         put_usage(out, topic);
         buf_putc(out, '\n');
     }
-    buf_printf(out, "\n%s:\n", overview ? "Service flags" : "Flags");
+    if (!topic->flags->heading)
+        buf_printf(out, "\n%s:\n", overview ? "Service flags" : "Flags");
     put_flags(out, topic->flags);
+    if (topic->flags->heading)
+        buf_puts(out, "\nOther flags:\n");
     put_flags(out, command_common_flags);
     if (topic->notes)
         buf_printf(out, "\n%s", topic->notes);

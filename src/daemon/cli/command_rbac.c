@@ -14,7 +14,7 @@
 #include <sysexits.h>
 
 #include "base/alloc.h"
-#include "base/json_string.h"
+#include "base/text/json_string.h"
 #include "daemon/cli/command.h"
 #include "daemon/cli/preflight.h"
 #include "daemon/signals.h"
@@ -32,11 +32,12 @@ struct rbac_options {
 #define AT(member) offsetof(struct rbac_options, member)
 static const struct flag rbac_flags[] = {
     FLAG_CONFIG(struct rbac_options),
-    {0, "cluster", "NAME", AT(cluster), "cluster of the configuration; required if it has several"},
+    {0, "cluster", "NAME", AT(cluster),
+     .help = "cluster of the configuration; required if it has several"},
     {0, "serviceaccount", "NAMESPACE:NAME", AT(service_account),
-     "service account to bind (default: informerd:informerd)"},
-    {0, "user", "NAME", AT(user), "user to bind instead"},
-    {0, "group", "NAME", AT(group), "group to bind instead"},
+     .help = "service account to bind (default: informerd:informerd)"},
+    {0, "user", "NAME", AT(user), .help = "user to bind instead"},
+    {0, "group", "NAME", AT(group), .help = "group to bind instead"},
     {0},
 };
 #undef AT

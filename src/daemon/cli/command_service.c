@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "daemon/cli/check_dirs.h"
 #include "daemon/cli/check_online.h"
 #include "daemon/cli/command.h"
 #include "daemon/cli/terminal.h"
@@ -35,11 +36,11 @@ struct service_options {
 static const struct flag service_flags[] = {
     FLAG_CONFIG(struct service_options),
     {0, "check-config", NULL, offsetof(struct service_options, check),
-     "validate the configuration and list all errors"},
+     .help = "validate the configuration and list all errors"},
     {0, "online", NULL, offsetof(struct service_options, online),
-     "with --check-config: also check access to each cluster"},
+     .help = "with --check-config: also check access to each cluster"},
     {0, "print-config", NULL, offsetof(struct service_options, print),
-     "print the effective configuration with the origin of each value"},
+     .help = "print the effective configuration with the origin of each value"},
     {0},
 };
 
@@ -121,6 +122,7 @@ static int check_files(const struct conf *conf, const char *path, struct buf *ou
                    conf->n_watches == 1 ? "" : "es", conf->n_event_logs,
                    conf->n_event_logs == 1 ? "" : "s");
         conf_warnings(conf, put_warning, out);
+        check_dirs(conf, put_warning, out);
     }
     conf_errors_free(&errors);
     return code;
@@ -171,7 +173,7 @@ const struct command command_service = {
              "  69  a cluster is not available\n"
              "  74  a file, an address or the output failed\n"
              "  77  state_dir is not writable, or access to a resource is denied\n"
-             "  78  the configuration or a kubeconfig is invalid\n"
+             "  78  the configuration or a kubeconfig is invalid or missing\n"
              "\n"
              "Run 'informerd COMMAND --help' for the flags of a command.\n",
     .size = sizeof(struct service_options),

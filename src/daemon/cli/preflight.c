@@ -22,7 +22,7 @@
 #include "base/base.h"
 #include "base/builtin_resource.h"
 #include "base/err.h"
-#include "base/glob.h"
+#include "base/text/glob.h"
 #include "daemon/daemon_log.h"
 #include "daemon/watch/cluster.h"
 #include "daemon/watch/namespace_tracker.h"
@@ -44,22 +44,22 @@ struct preflight {
 
 /* ---- results to determine ---- */
 
-static void add_result(struct cluster_check *check, const struct conf_watch *watch,
-                       const char *resource, const char *ns)
+static struct preflight_result *add_result(struct cluster_check *check,
+                                           const struct conf_watch *watch, const char *resource,
+                                           const char *ns)
 {
     size_t n = check->n_results++;
     check->results = xrealloc(check->results, check->n_results * sizeof(*check->results));
     check->results[n] =
         (struct preflight_result){.watch = watch, .resource = resource, .ns = ns, .check = check};
+    return &check->results[n];
 }
 
 /* The namespaces of a namespace_selector are added later: see select_namespaces(). */
 static void add_watch(struct cluster_check *check, const struct conf_watch *watch)
 {
-    if (watch->namespace_selector) {
-        add_result(check, watch, "namespaces", NULL);
-        check->results[check->n_results - 1].selects = true;
-    }
+    if (watch->namespace_selector)
+        add_result(check, watch, "namespaces", NULL)->subject = SUBJECT_SELECTOR;
     if (watch->namespace_selector && check->preflight->kind == PREFLIGHT_ACCESS)
         return;
     for (size_t i = 0; i < watch->namespaces.count; i++)
@@ -170,6 +170,13 @@ static void restart_timeout(struct cluster_check *check)
 static void request_next(struct cluster_check *check);
 static bool select_namespaces(struct cluster_check *check);
 
+/* Whether the request is for access, not only for the meaning of the resource name. */
+static bool needs_access(const struct preflight_result *result)
+{
+    return result->check->preflight->kind == PREFLIGHT_ACCESS &&
+           result->subject != SUBJECT_UNSELECTED;
+}
+
 static void preflight_on_access(struct inf_request *request, const struct inf_access *access,
                                 const struct inf_error *why)
 {
@@ -190,35 +197,28 @@ static void preflight_on_access(struct inf_request *request, const struct inf_ac
         result->cluster_wide = r->kind && !access->namespaced;
         result->may_list = access->list;
         result->may_watch = access->watch;
-        if (result->check->preflight->kind == PREFLIGHT_ACCESS && !result->none_selected &&
-            !(access->list && access->watch))
+        if (needs_access(result) && !(access->list && access->watch))
             result->verdict = VERDICT_MISSING;
     }
     restart_timeout(result->check);
     request_next(result->check);
 }
 
-/* Sends the request for one result: access, or only the meaning of the resource name. */
-static void request_result(struct preflight_result *result)
-{
-    struct inf_client *client = result->check->cluster->client;
-    bool access = result->check->preflight->kind == PREFLIGHT_ACCESS && !result->none_selected;
-    int rc;
-    result->request = (struct inf_request){.data = result};
-    rc = (access ? inf_access_request : inf_resource_request)(
-        client, &result->request, result->resource, result->ns, preflight_on_access, &result->why);
-    if (rc < 0)
-        result->verdict = VERDICT_INVALID;
-    else
-        result->check->pending++;
-}
-
 static void request_next(struct cluster_check *check)
 {
     while (check->next < check->n_results && check->pending < REQUESTS_MAX) {
         struct preflight_result *result = &check->results[check->next++];
-        if (result->verdict == VERDICT_SKIPPED)
-            request_result(result);
+        int rc;
+        if (result->verdict != VERDICT_SKIPPED)
+            continue;
+        result->request = (struct inf_request){.data = result};
+        rc = (needs_access(result) ? inf_access_request : inf_resource_request)(
+            check->cluster->client, &result->request, result->resource, result->ns,
+            preflight_on_access, &result->why);
+        if (rc < 0)
+            result->verdict = VERDICT_INVALID;
+        else
+            check->pending++;
     }
     if (!check->pending && !select_namespaces(check))
         finish_check(check);
@@ -256,7 +256,7 @@ static void preflight_on_namespaces(struct inf_handler *handler, struct inf_info
     }
     inf_cursor_end(&cursor);
     if (!count)
-        insert_result(check, check->selecting)->none_selected = true;
+        insert_result(check, check->selecting)->subject = SUBJECT_UNSELECTED;
     inf_informer_close(informer, NULL);
     check->next = check->selecting + 1;
     restart_timeout(check);
@@ -269,7 +269,8 @@ static bool select_namespaces(struct cluster_check *check)
     struct inf_watch watch = {.resource = "namespaces", .metadata_only = true};
     struct inf_informer *namespaces;
     size_t i = 0;
-    while (i < check->n_results && (!check->results[i].selects || check->results[i].expanded))
+    while (i < check->n_results &&
+           (check->results[i].subject != SUBJECT_SELECTOR || check->results[i].expanded))
         i++;
     if (i == check->n_results || check->preflight->kind != PREFLIGHT_ACCESS)
         return false;

@@ -44,6 +44,14 @@ enum verdict {
     VERDICT_FAILED,  /* the request failed */
 };
 
+/* What a result is about. */
+enum preflight_subject {
+    SUBJECT_RESOURCE,   /* access to the resource of the watch */
+    SUBJECT_SELECTOR,   /* access to namespaces, for namespace_selector; results follow for those
+                           that it selects */
+    SUBJECT_UNSELECTED, /* no namespace matches now: only the resource name was resolved */
+};
+
 struct preflight;
 struct cluster_check;
 
@@ -52,10 +60,9 @@ struct preflight_result {
     const struct conf_watch *watch;
     const char *resource; /* name as in the configuration */
     const char *ns;       /* NULL: all namespaces */
-    bool selects;         /* access to namespaces, for namespace_selector */
-    bool none_selected;   /* no namespace matches now: only the resource name was resolved */
+    enum preflight_subject subject;
     enum verdict verdict;
-    struct inf_error why;         /* set for WAITS, WRONG and FAILED */
+    struct inf_error why;         /* set for WAITING, INVALID and FAILED */
     bool may_list, may_watch;     /* set for OK and MISSING */
     char *group, *version, *name; /* the resolved resource; NULL: not resolved */
     bool cluster_wide;            /* cluster-scoped, if that is known */
@@ -64,7 +71,7 @@ struct preflight_result {
     struct cluster_check *check;
     struct inf_request request; /* its data is the result */
     char *own_ns;               /* owned copy of `ns`, if it is not from the configuration */
-    bool expanded;              /* with `selects`: results for the namespaces were added */
+    bool expanded;              /* of a selector: results for the namespaces were added */
 };
 
 /* The results for one cluster. */

@@ -15,7 +15,8 @@
 #include "base/alloc.h"
 #include "base/err.h"
 #include "base/file.h"
-#include "base/yaml.h"
+#include "base/text/yaml.h"
+#include "daemon/conf/conf_dirs.h"
 #include "daemon/conf/conf_error.h"
 #include "daemon/conf/conf_finalize.h"
 
@@ -119,9 +120,13 @@ int conf_load_text(const char *name, const char *text, size_t len, struct conf *
 int conf_load(const char *path, struct conf *ret, struct conf_errors *errors)
 {
     struct conf conf = {0};
+    int rc;
     add_file(&conf, path, errors);
     add_directory(&conf, path, errors);
-    return build_conf(&conf, ret, errors);
+    rc = build_conf(&conf, ret, errors);
+    if (rc == 0)
+        conf_dirs_default(ret);
+    return rc;
 }
 
 void conf_free(struct conf *conf)

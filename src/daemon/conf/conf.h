@@ -30,6 +30,7 @@ struct yaml_node;
 struct conf_origin {
     const struct yaml_node *node; /* NULL: default value */
     const struct yaml_node *over; /* the value of an earlier file that this one replaced */
+    const char *env;              /* variable that a default value comes from, or NULL */
 };
 
 /*
@@ -46,6 +47,7 @@ struct conf_list {
     size_t count;
 };
 
+/* Names with field paths. */
 struct conf_indexes {
     struct inf_index *items;
     size_t count;
@@ -69,11 +71,18 @@ struct conf_http {
 enum conf_log_format {
     CONF_LOGFMT,
     CONF_JSON,
+    CONF_LOG_TEXT, /* like the record format `short`; only for `informerd watch` on a terminal */
 };
 
 struct conf_memory {
     struct conf_head head;
     uint64_t backlog; /* bytes */
+};
+
+struct conf_state {
+    struct conf_head head;
+    bool enabled;
+    uint64_t max_disk; /* bytes */
 };
 
 struct conf_log {
@@ -89,10 +98,12 @@ struct conf_cluster {
     char *context;    /* NULL: the current context */
     char *cluster;    /* NULL: the cluster of the context; likewise for the user */
     char *user;
-    char *as;     /* NULL: no impersonation */
+    char *as; /* NULL: no impersonation */
+    struct conf_list as_groups;
     char *server; /* instead of a kubeconfig */
     char *ca;
     char *token_file;
+    const char *token; /* borrowed; set by `informerd watch --token`, not by a conf file */
     struct conf_list exec_allow; /* items NULL: any */
     char *proxy;                 /* NULL: same search as kubectl */
     uint64_t stale_after_ms;
@@ -103,9 +114,9 @@ enum conf_keep {
     CONF_KEEP_METADATA,
 };
 
-enum conf_ignore { /* bits */
-    CONF_IGNORE_HEARTBEATS = 1,
-    CONF_IGNORE_UNCHANGED = 2,
+enum conf_cache {
+    CONF_CACHE_PLAIN,
+    CONF_CACHE_COMPACT,
 };
 
 struct conf_watch {
@@ -114,7 +125,7 @@ struct conf_watch {
     char *cluster;
     char *resource;
     struct conf_list namespaces; /* none: all */
-    bool ns_is_default;          /* set by `informerd watch` without -n: see inf_watch */
+    bool ns_is_default;          /* set by `informerd watch`: see inf_watch */
     struct conf_list exclude_namespaces;
     char *namespace_selector; /* NULL: all */
     char *label_selector;     /* NULL: all objects */
@@ -123,8 +134,9 @@ struct conf_watch {
     struct conf_list drop;   /* field paths */
     struct conf_list redact; /* field paths */
     bool reveal;
-    unsigned ignore; /* bits of enum conf_ignore */
+    struct conf_list ignore; /* presets and field paths: journal/noise.h */
     struct conf_indexes indexes;
+    enum conf_cache cache;
     bool coalesce;
     bool optional;
 };
@@ -141,30 +153,53 @@ struct conf_rotate {
     uint64_t keep;
 };
 
+enum conf_level_value { /* from INF_LOG_INFO on, as in enum inf_log_level */
+    CONF_LEVEL_INFO,
+    CONF_LEVEL_WARN,
+    CONF_LEVEL_ERROR,
+};
+
 struct conf_event_log {
     struct conf_head head;
     char *path;                  /* absolute, or "stdout" */
     struct conf_list watches;    /* names; none: all */
     struct conf_list namespaces; /* none: all */
+    struct conf_list names;      /* regular expressions; none: all */
     unsigned verbs;              /* bit 1 << verb, of enum inf_verb */
+    enum conf_level_value level; /* the minimum */
     struct conf_list changed;    /* field paths; none: any change */
     char *label_selector;        /* NULL: all objects */
     enum conf_object object;
+    unsigned object_verbs; /* bits as in `verbs`: the records that have the whole object */
+    unsigned context;      /* bits of enum context_part */
+    struct conf_indexes fields;
     uint64_t max_line;
     struct conf_rotate rotate;
     bool initial;
-    unsigned format;         /* index in record_formats */
+    char *format;            /* NAME or NAME=ARGUMENT: see record_format_find() */
     uint64_t stuck_after_ms; /* 0: never */
+};
+
+struct conf_level {
+    struct conf_head head;
+    char *name;    /* NULL: none */
+    char *kind;    /* NULL: that of the built-in rule with this name */
+    char *when;    /* a condition; NULL: see `changed` */
+    char *changed; /* a field path; NULL and no `when`: as in the built-in rule */
+    enum conf_level_value level;
 };
 
 struct conf {
     struct conf_head head;
-    char *state_dir;
+    char *state_dir; /* NULL: none, for conf_load_text() */
     struct conf_socket socket;
     struct conf_http http;
     struct conf_log log;
     bool core_dumps;
     struct conf_memory memory;
+    struct conf_state state;
+    enum conf_cache cache; /* the default of watches */
+    uint64_t latency_ms;
     uint64_t drain_timeout_ms;
     struct conf_cluster *clusters; /* at least one */
     size_t n_clusters;
@@ -172,6 +207,8 @@ struct conf {
     size_t n_watches;
     struct conf_event_log *event_logs;
     size_t n_event_logs;
+    struct conf_level *levels;
+    size_t n_levels;
 
     struct yaml_node **files; /* parsed files: the main file, then those in conf.d */
     size_t n_files;
@@ -202,8 +239,8 @@ struct conf_errors {
  */
 int conf_load(const char *path, struct conf *ret, struct conf_errors *errors);
 
-/* The same for one text. @name is the file name in errors; relative paths are relative to its
- * directory. */
+/* The same for one text, without the defaults that depend on the environment (conf_dirs.h). @name
+ * is the file name in errors; relative paths are relative to its directory. */
 int conf_load_text(const char *name, const char *text, size_t len, struct conf *ret,
                    struct conf_errors *errors);
 

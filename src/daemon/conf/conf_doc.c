@@ -68,7 +68,13 @@ static bool is_unset(const struct conf_option *option)
     return true;
 }
 
-/* One example entry. Its first option is never commented out: it starts the entry. */
+static bool is_required(const struct conf_option *option)
+{
+    return !option->table && !option->preset;
+}
+
+/* One example entry. Its first option, which starts the entry, and required ones are never commented
+ * out. */
 static void sample_entry(const struct conf_table *table, struct buf *out);
 
 static void sample_table(const struct conf_table *table, size_t begin, int indent, struct buf *out)
@@ -78,7 +84,8 @@ static void sample_table(const struct conf_table *table, size_t begin, int inden
         if (!indent)
             buf_putc(out, '\n');
         sample_help(option, indent, out);
-        buf_printf(out, "%*s%s", indent, "", !option->count && is_unset(option) ? "#" : "");
+        buf_printf(out, "%*s%s", indent, "",
+                   !option->count && !is_required(option) && is_unset(option) ? "#" : "");
         if (!option->table) {
             sample_value(option, out);
             continue;
@@ -182,9 +189,11 @@ static const char man_begin[] =
     ".SH DESCRIPTION\n"
     "The file is YAML: one mapping with the options below. All options have a default except\n"
     ".B resource\n"
-    "of a watch and\n"
+    "of a watch,\n"
     ".B path\n"
-    "of an event log. Unknown keys, duplicate keys and values of the wrong type are errors.\n"
+    "of an event log and\n"
+    ".B level\n"
+    "of a rule in levels. Unknown keys, duplicate keys and values of the wrong type are errors.\n"
     ".B informerd \\-\\-check\\-config\n"
     "lists all errors with file, line and column.\n"
     ".B informerd \\-\\-print\\-config\n"
@@ -195,8 +204,8 @@ static const char man_begin[] =
     ".I conf.d/*.conf\n"
     "in the same directory are read after it, in the order of their names. Mappings are\n"
     "merged key by key, and a later value replaces an earlier one. The entries of clusters, "
-    "watches and\n"
-    "event_logs are appended to the earlier entries. A relative file path is relative to the file\n"
+    "watches,\n"
+    "event_logs and levels are appended to the earlier entries. A relative file path is relative to the file\n"
     "that contains it.\n"
     ".SS Values\n"
     "A duration is a number with a unit: 500ms, 30s, 5m, 1h.\n"
@@ -251,6 +260,26 @@ static const char man_end[] =
     "    watches: [deployments]\n"
     "    object: full\n"
     "    rotate: {size: 64M, keep: 10}\n"
+    ".EE\n"
+    ".PP\n"
+    "Do not write updates that change only times or generations. Make restarts errors, switch off\n"
+    "the built\\-in rule pod\\-evicted, and add two rules:\n"
+    ".PP\n"
+    ".EX\n"
+    "watches:\n"
+    "  \\- resource: pods\n"
+    "  \\- resource: configmaps\n"
+    "  \\- resource: deployments.apps/v1\n"
+    "    ignore: [status\\-timestamps, observed\\-generation]\n"
+    "event_logs: [{path: stdout}]\n"
+    "levels:\n"
+    "  \\- {name: container\\-restarted, level: error}\n"
+    "  \\- {name: pod\\-evicted, level: info}\n"
+    "  \\- {name: flags, kind: ConfigMap, changed: data, level: warn}\n"
+    "  \\- name: scaled\\-to\\-zero\n"
+    "    kind: Deployment\n"
+    "    when: spec.replicas=0\n"
+    "    level: warn\n"
     ".EE\n"
     ".SH SEE ALSO\n"
     ".BR informerd (8),\n"

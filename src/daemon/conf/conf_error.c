@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/json_string.h"
+#include "base/text/json_string.h"
 
 enum {
     SHOWN_MAX = 64, /* bytes of a value; a longer value may be a misplaced secret */

@@ -6,7 +6,7 @@
 #ifndef DAEMON_CONF_ERROR_H
 #define DAEMON_CONF_ERROR_H
 
-#include "base/yaml.h"
+#include "base/text/yaml.h"
 #include "daemon/conf/conf.h"
 
 /* The current path in the configuration, for error messages. */

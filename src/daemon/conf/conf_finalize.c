@@ -1,8 +1,8 @@
 /*
  * conf_finalize.c - completes and validates a configuration after all files are read.
  *
- * Normal path: conf_finalize() sets default names and the default of `ignore`, then checks that
- * names are unique, that references exist, and that options do not contradict each other. Every
+ * Normal path: conf_finalize() sets default names and the defaults that depend on other options, then
+ * checks that names are unique, that references exist, and that options do not contradict each other. Every
  * error is reported at the position of the option or entry that causes it.
  */
 #include "daemon/conf/conf_finalize.h"
@@ -18,14 +18,17 @@
 
 #include "base/alloc.h"
 #include "base/base.h"
-#include "base/glob.h"
-#include "base/nearest.h"
 #include "base/str.h"
+#include "base/text/glob.h"
+#include "base/text/nearest.h"
+#include "daemon/conf/conf_levels.h"
 #include "daemon/conf/conf_logs.h"
-#include "daemon/journal/sink.h"
+#include "daemon/format/record_format.h"
+#include "daemon/output/sink.h"
 #include "daemon/pool.h"
 
 enum {
+    CANDIDATES_MAX = 10,    /* names listed for an unknown one */
     STALE_AFTER_MIN_S = 90, /* API servers send a bookmark about once a minute */
 };
 
@@ -77,6 +80,7 @@ static const struct keyed_list watches = {"watches", "name", "watch",
                                           "choose another name, for example 'name: more'"};
 static const struct keyed_list event_logs = {"event_logs", "path", "event log",
                                              "each event log needs its own file"};
+static const struct keyed_list levels = {"levels", "name", "rule", "choose another name"};
 
 /* The entries of such a list in a configuration. */
 struct keyed_entries {
@@ -137,6 +141,19 @@ static void check_unique(struct conf_reader *reader, const struct conf *conf,
     }
 }
 
+/* Appends the keys of the first entries: "prod, test, ...". Returns whether there are any. */
+static bool put_keys(const struct keyed_entries *entries, struct buf *out)
+{
+    for (size_t i = 0, shown = 0; i < entries->count; i++) {
+        const char *key = key_of(entries, i);
+        if (key && shown++ < CANDIDATES_MAX)
+            buf_printf(out, "%s%s", out->len ? ", " : "", key);
+        else if (key && shown == CANDIDATES_MAX + 1)
+            buf_puts(out, ", ...");
+    }
+    return out->len > 0;
+}
+
 /* Reports an error at @node unless @name is the key of an entry. */
 static void check_reference(struct conf_reader *reader, const struct conf *conf,
                             const struct yaml_node *node, const struct keyed_list *keyed,
@@ -144,6 +161,7 @@ static void check_reference(struct conf_reader *reader, const struct conf *conf,
 {
     struct keyed_entries entries = entries_of(keyed, conf);
     struct nearest nearest = {0};
+    struct buf keys = {0};
     char *shown;
     if (find_key(&entries, name, entries.count) < entries.count || conf_reader_is_full(reader))
         return;
@@ -154,8 +172,12 @@ static void check_reference(struct conf_reader *reader, const struct conf *conf,
     if (nearest.word)
         conf_reader_error(reader, node, "unknown %s %s; did you mean '%s'?", keyed->entry, shown,
                           nearest.word);
+    else if (put_keys(&entries, &keys))
+        conf_reader_error(reader, node, "unknown %s %s; configured: %.*s", keyed->entry, shown,
+                          (int)keys.len, keys.bytes);
     else
-        conf_reader_error(reader, node, "unknown %s %s", keyed->entry, shown);
+        conf_reader_error(reader, node, "unknown %s %s; none is configured", keyed->entry, shown);
+    buf_free(&keys);
     free(shown);
 }
 
@@ -306,9 +328,27 @@ static void complete_watches(struct conf *conf)
         }
         if (!watch->cluster && conf->n_clusters == 1 && conf->clusters[0].name)
             watch->cluster = xstrdup(conf->clusters[0].name);
-        if (watch->resource && !yaml_get(watch->head.node, "ignore"))
-            watch->ignore =
-                has_heartbeats(watch->resource) ? CONF_IGNORE_HEARTBEATS : CONF_IGNORE_UNCHANGED;
+        if (!yaml_get(watch->head.node, "cache"))
+            watch->cache = conf->cache;
+        if (watch->resource && !yaml_get(watch->head.node, "ignore")) {
+            watch->ignore.items = xcalloc(1, sizeof(char *));
+            watch->ignore.items[watch->ignore.count++] =
+                xstrdup(has_heartbeats(watch->resource) ? "heartbeats" : "unchanged");
+        }
+    }
+}
+
+static void complete_event_logs(struct conf *conf)
+{
+    static const unsigned presets[] = {
+        [CONF_OBJECT_NONE] = 0,
+        [CONF_OBJECT_DIFF] = 1u << INF_DELETED,
+        [CONF_OBJECT_FULL] = RECORD_ALL_VERBS,
+    };
+    for (size_t i = 0; i < conf->n_event_logs; i++) {
+        struct conf_event_log *log = &conf->event_logs[i];
+        if (!yaml_get(log->head.node, "object_verbs"))
+            log->object_verbs = presets[log->object];
     }
 }
 
@@ -316,9 +356,12 @@ void conf_finalize(struct conf_reader *reader, struct conf *conf)
 {
     name_clusters(reader, conf);
     complete_watches(conf);
+    complete_event_logs(conf);
     check_unique(reader, conf, &clusters);
     check_unique(reader, conf, &watches);
     check_unique(reader, conf, &event_logs);
+    check_unique(reader, conf, &levels);
+    conf_levels_check(reader, conf);
     conf_logs_compare(reader, conf);
     for (size_t i = 0; i < conf->n_watches; i++) {
         check_cluster_of(reader, conf, &conf->watches[i]);
@@ -332,6 +375,10 @@ void conf_finalize(struct conf_reader *reader, struct conf *conf)
 
 void conf_warnings(const struct conf *conf, void (*warn)(void *ctx, const char *line), void *ctx)
 {
+    if (!conf->n_watches)
+        warn(ctx, "the configuration has no watches; there is nothing to do");
+    else if (!conf->n_event_logs)
+        warn(ctx, "the configuration has no event_logs; changes are not logged");
     for (size_t i = 0; i < conf->n_clusters; i++) {
         const struct conf_cluster *cluster = &conf->clusters[i];
         uint64_t ms = cluster->stale_after_ms;

@@ -27,8 +27,8 @@
 #include "base/alloc.h"
 #include "daemon/conf/conf_error.h"
 #include "daemon/conf/conf_finalize.h"
-#include "daemon/journal/log_file.h"
-#include "daemon/journal/sink.h"
+#include "daemon/output/log_file.h"
+#include "daemon/output/sink.h"
 
 struct file_id {
     bool known;

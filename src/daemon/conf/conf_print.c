@@ -44,7 +44,8 @@ static void put_origin(const struct printer *p, const struct conf_origin *origin
     const struct yaml_node *node = origin->node;
     struct buf names = {0};
     if (!node) {
-        buf_puts(p->out, "default");
+        buf_printf(p->out, "default%s%s", origin->env ? ", from $" : "",
+                   origin->env ? origin->env : "");
         return;
     }
     buf_printf(p->out, "%s:%zu", short_name(p->conf, node->file), node->key->line);

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/nearest.h"
+#include "base/text/nearest.h"
 
 /* ---- access to structs through their tables ---- */
 

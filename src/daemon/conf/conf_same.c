@@ -55,6 +55,11 @@ void conf_watch_put_changes(const struct conf_watch *a, const struct conf_watch 
     }
 }
 
+bool conf_state_same(const struct conf_state *a, const struct conf_state *b)
+{
+    return struct_same("state", a, b);
+}
+
 bool conf_http_same(const struct conf_http *a, const struct conf_http *b)
 {
     return struct_same("http", a, b);
@@ -63,4 +68,14 @@ bool conf_http_same(const struct conf_http *a, const struct conf_http *b)
 bool conf_socket_same(const struct conf_socket *a, const struct conf_socket *b)
 {
     return struct_same("socket", a, b);
+}
+
+bool conf_levels_same(const struct conf *a, const struct conf *b)
+{
+    if (a->n_levels != b->n_levels)
+        return false;
+    for (size_t i = 0; i < a->n_levels; i++)
+        if (!struct_same("levels", &a->levels[i], &b->levels[i]))
+            return false;
+    return true;
 }

@@ -19,7 +19,11 @@ bool conf_watch_same_resource(const struct conf_watch *a, const struct conf_watc
 void conf_watch_put_changes(const struct conf_watch *a, const struct conf_watch *b,
                             struct buf *out);
 
+bool conf_state_same(const struct conf_state *a, const struct conf_state *b);
 bool conf_http_same(const struct conf_http *a, const struct conf_http *b);
 bool conf_socket_same(const struct conf_socket *a, const struct conf_socket *b);
+
+/* Whether both have the same rules in `levels`, in the same order. */
+bool conf_levels_same(const struct conf *a, const struct conf *b);
 
 #endif

@@ -6,17 +6,21 @@
 
 #include "base/base.h"
 #include "daemon/conf/conf.h"
-#include "daemon/journal/record_format.h"
+#include "daemon/format/record_format.h"
 
 static const char *const levels[] = {"debug", "info", "warn", "error", NULL};
+static const char *const record_levels[] = {"info", "warn", "error", NULL};
 static const char *const log_formats[] = {"logfmt", "json", NULL};
 static const char *const keeps[] = {"all", "metadata", NULL};
-static const char *const noises[] = {"heartbeats", "unchanged", NULL};
+static const char *const caches[] = {"plain", "compact", NULL};
 static const char *const verbs[] = {"ADDED", "MODIFIED", "DELETED", NULL};
 static const char *const objects[] = {"none", "diff", "full", NULL};
+static const char *const contexts[] = {"labels", "owner", "node", NULL};
 
 _Static_assert(INF_LOG_DEBUG == 0 && INF_LOG_ERROR == 3, "levels counts enum inf_log_level");
 _Static_assert(INF_ADDED == 0 && INF_DELETED == 2, "verbs counts enum inf_verb");
+_Static_assert(CONTEXT_LABELS == 1 && CONTEXT_OWNER == 2 && CONTEXT_NODE == 4,
+               "contexts counts the bits of enum context_part");
 
 enum {
     SECOND = 1000, /* durations are in milliseconds */
@@ -28,16 +32,18 @@ enum {
     NAMESPACES_MAX = 64, /* each needs its own watch on the server */
     HOSTS_MAX = 100,     /* each is compared with the Host header of every request */
     KEEP_MAX = 100,      /* each is renamed at every rotation */
+    FIELDS_MAX = 16,     /* each is evaluated for every record */
 };
 
 #define BACKLOG_MAX (UINT64_C(1) << 40)
+#define STATE_MAX   (UINT64_C(1) << 40)
 
 /* clang-format off */
 #define TABLE(type, rows, reserved) {rows, ARRAY_LEN(rows), sizeof(struct type), reserved}
 
 #define AT(member) offsetof(struct conf_socket, member)
 static const struct conf_option socket_options[] = {
-    {"path", &conf_type_file, AT(path), "(off)",
+    {"path", &conf_type_file, AT(path), "($RUNTIME_DIRECTORY/informerd.sock if that is set, otherwise off)",
      .help = "serve /livez, /readyz and /metrics on a Unix socket at this path",
      .example = "/run/informerd/informerd.sock"},
     {"mode", &conf_type_mode, AT(mode), "\"0660\"", .help = "permissions of the socket, in octal"},
@@ -71,6 +77,19 @@ static const struct conf_option memory_options[] = {
 static const struct conf_table memory_table = TABLE(conf_memory, memory_options, NULL);
 #undef AT
 
+#define AT(member) offsetof(struct conf_state, member)
+static const struct conf_option state_options[] = {
+    {"enabled", &conf_type_bool, AT(enabled), "true",
+     .help = "save the reported objects in state_dir, so that a restart reports only what has "
+             "changed meanwhile; a change needs a restart"},
+    {"max_disk", &conf_type_size, AT(max_disk), "2G",
+     .help = "disk space for the saved objects; if it is not enough, nothing is saved, and the next "
+             "start reports all objects again; a change needs a restart",
+     .min = 64 * MIB, .max = STATE_MAX},
+};
+static const struct conf_table state_table = TABLE(conf_state, state_options, NULL);
+#undef AT
+
 #define AT(member) offsetof(struct conf_log, member)
 static const struct conf_option log_options[] = {
     {"level", &conf_type_choice, AT(level), "info",
@@ -96,14 +115,17 @@ static const struct conf_option cluster_options[] = {
      .help = "user of the kubeconfig", .example = "reader"},
     {"as", &conf_type_text, AT(as), "(no impersonation)",
      .help = "user to impersonate; the server must allow it", .example = "jane"},
+    {"as_groups", &conf_type_list, AT(as_groups), "(none)",
+     .help = "with as: groups to impersonate",
+     .of = &conf_type_text, .example = "[readers]", .min = 1, .max = RULES_MAX},
     {"server", &conf_type_text, AT(server), "(from the kubeconfig)",
      .help = "URL of the API server, instead of a kubeconfig",
      .example = "https://10.0.0.1:6443"},
-    {"ca", &conf_type_file, AT(ca), "(the system's certificate authorities)",
-     .help = "with server: file with the certificate authorities to trust",
+    {"ca", &conf_type_file, AT(ca), "(those of the kubeconfig; with server those of the system)",
+     .help = "file with the certificate authorities to trust",
      .example = "/etc/informerd/ca.crt"},
-    {"token_file", &conf_type_file, AT(token_file), "(no credentials)",
-     .help = "with server: file with the bearer token; reread when it changes",
+    {"token_file", &conf_type_file, AT(token_file), "(the credentials of the kubeconfig)",
+     .help = "file with a bearer token, instead of other credentials; reread when it changes",
      .example = "/etc/informerd/token"},
     {"exec_allow", &conf_type_list, AT(exec_allow), "(any)",
      .help = "credential plugins that a kubeconfig may run; [] allows none",
@@ -159,14 +181,23 @@ static const struct conf_option watch_options[] = {
      .of = &conf_type_field_path, .max = RULES_MAX},
     {"reveal", &conf_type_bool, AT(reveal), "false",
      .help = "keep the values of Secrets instead of hashing them"},
-    {"ignore", &conf_type_choices, AT(ignore),
+    {"ignore", &conf_type_list, AT(ignore),
      "([heartbeats] for nodes and leases, [unchanged] for others)",
-     .help = "updates to count but not report: unchanged updates change no kept field, heartbeats "
-             "also include updates that only renew timestamps; [] reports all updates",
-     .choices = noises, .taken_over = true, .example = "[heartbeats]"},
+     .help = "updates to count but not report, if they change nothing but these: field paths, and "
+             "the presets heartbeats (timestamps renewed in leases and under status), "
+             "status-timestamps (any time under status), observed-generation (generation and "
+             "observedGeneration), resource-quota (status.used of a ResourceQuota), "
+             "leader-election (renewals in leases and annotations), managed-metadata "
+             "(managedFields, last-applied and revision annotations) and unchanged (no kept field; "
+             "the others include it); [] reports all updates",
+     .of = &conf_type_noise, .taken_over = true, .example = "[heartbeats, status.lastScaleTime]",
+     .max = RULES_MAX},
     {"indexes", &conf_type_indexes, AT(indexes), "{}",
      .help = "index objects by the values of these field paths; a state dump counts the values",
      .max = 16},
+    {"cache", &conf_type_choice, AT(cache), "(the top-level option cache)",
+     .help = "how the objects of this watch are held in memory", .choices = caches,
+     .example = "compact"},
     {"coalesce", &conf_type_bool, AT(coalesce), "false",
      .help = "when changes arrive faster than they are delivered, deliver only the newest state "
              "of each object"},
@@ -198,9 +229,17 @@ static const struct conf_option event_log_options[] = {
     {"namespaces", &conf_type_list, AT(namespaces), "(all)",
      .help = "write only objects in these namespaces",
      .of = &conf_type_namespace, .example = "[shop]", .min = 1},
+    {"names", &conf_type_list, AT(names), "(all)",
+     .help = "write only objects whose name matches one of these regular expressions (POSIX "
+             "extended, matched anywhere in the name; ^ and $ match its ends)",
+     .of = &conf_type_regex, .example = "['^web-[0-9]+$']", .min = 1, .max = RULES_MAX},
     {"verbs", &conf_type_choices, AT(verbs), "[ADDED, MODIFIED, DELETED]",
      .help = "write only these types of change",
      .choices = verbs, .min = 1},
+    {"level", &conf_type_choice, AT(level), "info",
+     .help = "write only changes of this level or a higher one; records about informerd itself are "
+             "always written",
+     .choices = record_levels},
     {"changed", &conf_type_list, AT(changed), "[]",
      .help = "write MODIFIED only if one of these fields changed; [] is any field",
      .of = &conf_type_field_path, .max = RULES_MAX},
@@ -209,6 +248,18 @@ static const struct conf_option event_log_options[] = {
     {"object", &conf_type_choice, AT(object), "diff",
      .help = "part of the object in a record: none, the changed fields, or the full object",
      .choices = objects},
+    {"object_verbs", &conf_type_choices, AT(object_verbs),
+     "([DELETED] with object: diff, all with full, [] with none)",
+     .help = "types of change whose records contain the full object; for DELETED it is the last "
+             "known state",
+     .choices = verbs, .example = "[ADDED, DELETED]"},
+    {"context", &conf_type_choices, AT(context), "[labels, owner, node]",
+     .help = "what records say about the object: its labels, its controller and workload, the node "
+             "of a Pod; [] writes none",
+     .choices = contexts},
+    {"fields", &conf_type_fields, AT(fields), "{}",
+     .help = "add the values of these field paths to each record, in its object `fields`",
+     .example = "{image: \"spec.containers[*].image\"}", .max = FIELDS_MAX},
     {"max_line", &conf_type_size, AT(max_line), "16K",
      .help = "maximum length of a line; in longer lines values are replaced by their size, names "
              "are kept",
@@ -218,9 +269,9 @@ static const struct conf_option event_log_options[] = {
     {"initial", &conf_type_bool, AT(initial), "true",
      .help = "also write the objects that exist when a watch starts; a log added by a reload "
              "starts with the next change"},
-    {"format", &conf_type_choice, AT(format), "jsonl",
-     .help = "one JSON object per line, or a short readable line",
-     .choices = record_format_names},
+    {"format", &conf_type_record_format, AT(format), "jsonl",
+     .help = "form of the records: jsonl, short, wide, diff, json, yaml, name, "
+             "jsonpath=TEMPLATE or custom-columns=SPEC; see informerd(8), OUTPUT FORMATS"},
     {"stuck_after", &conf_type_duration, AT(stuck_after_ms), "30s",
      .help = "report not ready when lines could not be written for this long; 0s disables the "
              "check",
@@ -229,10 +280,36 @@ static const struct conf_option event_log_options[] = {
 static const struct conf_table event_log_table = TABLE(conf_event_log, event_log_options, NULL);
 #undef AT
 
+#define AT(member) offsetof(struct conf_level, member)
+static const struct conf_option level_options[] = {
+    {"name", &conf_type_name, AT(name), "(none)",
+     .help = "name of the rule in records; a built-in rule of this name is replaced, its kind and "
+             "condition are the defaults",
+     .example = "crash-loop"},
+    {"kind", &conf_type_kind, AT(kind), "(that of the built-in rule with this name)",
+     .help = "kind of the objects", .example = "Pod"},
+    {"when", &conf_type_condition, AT(when), "(no condition)",
+     .help = "condition that must begin with the change: PATH OPERATOR VALUE, where OPERATOR is "
+             "=, !=, >, >=, <, <= or ~ (contains), or PATH in (a, b); several are separated by "
+             "commas; for ADDED it must hold",
+     .example = "status.phase=Failed"},
+    {"changed", &conf_type_field_path, AT(changed), "(no path)",
+     .help = "field whose value must differ, instead of a condition; never holds for ADDED",
+     .example = "status.containerStatuses[*].restartCount"},
+    {"level", &conf_type_choice, AT(level), NULL,
+     .help = "level of records for which the rule holds; info switches off a built-in rule of the "
+             "same name",
+     .choices = record_levels, .example = "error"},
+};
+static const struct conf_table level_table = TABLE(conf_level, level_options, NULL);
+#undef AT
+
 #define AT(member) offsetof(struct conf, member)
 static const struct conf_option options[] = {
-    {"state_dir", &conf_type_file, AT(state_dir), "/var/lib/informerd",
-     .help = "directory for state that must survive a restart"},
+    {"state_dir", &conf_type_file, AT(state_dir),
+     "($STATE_DIRECTORY, /var/lib/informerd or ~/.local/state/informerd; see informerd(8))",
+     .help = "directory for state that must survive a restart; created if its parent exists",
+     .example = "/var/lib/informerd"},
     {"socket", NULL, AT(socket), NULL, .help = "health and metrics on a Unix socket",
      .table = &socket_table},
     {"http", NULL, AT(http), NULL,
@@ -242,8 +319,18 @@ static const struct conf_option options[] = {
      .table = &log_table},
     {"core_dumps", &conf_type_bool, AT(core_dumps), "false",
      .help = "allow core dumps, which contain all watched objects; enabling them needs a restart"},
+    {"state", NULL, AT(state), NULL, .help = "the state on disk", .table = &state_table},
     {"memory", NULL, AT(memory), NULL, .help = "memory limits",
      .table = &memory_table},
+    {"cache", &conf_type_choice, AT(cache), "plain",
+     .help = "how objects are held in memory: plain, as JSON text, or compact, compressed one by "
+             "one; compact needs a fraction of the memory and more CPU per change",
+     .choices = caches},
+    {"latency", &conf_type_duration, AT(latency_ms), "5ms",
+     .help = "while changes arrive in quick succession, read and write them at this interval; with "
+             "5ms, that is more than 250 times a second. Slower changes are never delayed. 0s "
+             "handles each change at once, which takes more CPU",
+     .max = 1000},
     {"drain_timeout", &conf_type_duration, AT(drain_timeout_ms), "10s",
      .help = "how long to write pending records after a stop signal; 0s waits until all are "
              "written",
@@ -255,6 +342,10 @@ static const struct conf_option options[] = {
     {"event_logs", NULL, AT(event_logs), "[]",
      .help = "where to write changes; at most 32 of them can be files",
      .table = &event_log_table, .count = AT(n_event_logs)},
+    {"levels", NULL, AT(levels), "[]",
+     .help = "rules for the level of records, in addition to the built-in ones of "
+             "informerd-events(5); the highest level counts",
+     .table = &level_table, .count = AT(n_levels)},
 };
 static const char *const reserved[] = {"handlers", NULL};
 const struct conf_table conf_table = TABLE(conf, options, reserved);

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
-#include "base/yaml.h"
+#include "base/text/yaml.h"
 #include "daemon/conf/conf_error.h"
 
 struct conf_option;
@@ -84,9 +84,14 @@ extern const struct conf_type conf_type_resource;
 extern const struct conf_type conf_type_label_selector;
 extern const struct conf_type conf_type_field_selector;
 extern const struct conf_type conf_type_field_path;
+extern const struct conf_type conf_type_regex;     /* POSIX extended */
+extern const struct conf_type conf_type_noise;     /* a preset or a field path */
+extern const struct conf_type conf_type_condition; /* see record/condition.h */
+extern const struct conf_type conf_type_kind;
 extern const struct conf_type conf_type_address;
 extern const struct conf_type conf_type_host; /* a host name, without a port */
 extern const struct conf_type conf_type_proxy;
+extern const struct conf_type conf_type_record_format;
 
 /* conf_type_number.c: uint64_t */
 extern const struct conf_type conf_type_duration; /* in milliseconds */
@@ -102,6 +107,7 @@ extern const struct conf_type conf_type_choices; /* unsigned: bit 1 << n is the 
 /* conf_type_list.c */
 extern const struct conf_type conf_type_list;    /* struct conf_list of values of the type `of` */
 extern const struct conf_type conf_type_indexes; /* struct conf_indexes */
+extern const struct conf_type conf_type_fields;  /* struct conf_indexes */
 
 /* ---- for all types ---- */
 
@@ -110,6 +116,9 @@ void conf_value_preset(struct conf_reader *reader, const struct conf_option *opt
 
 bool conf_value_is_set(const struct conf_option *option, const void *member);
 void conf_value_free(const struct conf_option *option, void *member);
+
+/* Parses a value of a number type. Returns false if @text is none. */
+bool conf_number_parse(const struct conf_type *type, const char *text, uint64_t *ret);
 
 /* ---- to implement types ---- */
 

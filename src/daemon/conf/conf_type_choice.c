@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/nearest.h"
+#include "base/text/nearest.h"
 #include "daemon/conf/conf_table.h"
 
 /* ---- bool ---- */

@@ -1,5 +1,5 @@
 /*
- * conf_type_list.c - lists of texts, and the map of indexes.
+ * conf_type_list.c - lists of texts, and maps of names to field paths.
  *
  * The items of a list are of the text type that the option names in `of`. An item with an error is
  * reported and stored nevertheless, so that the n-th item always corresponds to the n-th node.
@@ -100,7 +100,7 @@ const struct conf_type conf_type_list = {
     .free = list_free,
 };
 
-/* ---- indexes ---- */
+/* ---- maps of names to field paths: indexes and fields ---- */
 
 /* The strings are const for users, but owned by the configuration. */
 static void indexes_free(void *member)
@@ -114,8 +114,9 @@ static void indexes_free(void *member)
     *indexes = (struct conf_indexes){0};
 }
 
-static void read_index(struct conf_reader *reader, const struct yaml_node *map,
-                       const struct yaml_node *node, struct inf_index *ret)
+static void read_index(struct conf_reader *reader, const struct conf_option *option,
+                       const struct yaml_node *map, const struct yaml_node *node,
+                       struct inf_index *ret)
 {
     struct inf_error err = {0};
     const char *name = node->key->text;
@@ -127,7 +128,7 @@ static void read_index(struct conf_reader *reader, const struct yaml_node *map,
         conf_reader_error(reader, node->key, "%s", err.text); /* errors do not repeat the name */
     if (yaml_get(map, name) != node)
         conf_reader_error(reader, node->key, "is a duplicate name");
-    else if (strcmp(name, "namespace") == 0)
+    else if (option->type == &conf_type_indexes && strcmp(name, "namespace") == 0)
         conf_reader_error(reader, node->key, "is a built-in index; use another name");
     path = conf_text_read(reader, &conf_type_field_path, node);
     *ret = (struct inf_index){.name = xstrdup(name), .path = path ? path : xstrdup("")};
@@ -140,18 +141,19 @@ static void indexes_read(struct conf_reader *reader, const struct conf_option *o
     struct conf_indexes *indexes = member;
     indexes_free(indexes);
     if (node->kind != YAML_MAPPING) {
-        conf_reader_error(reader, node, "must be a mapping, as in {node: spec.nodeName}");
+        conf_reader_error(reader, node, "must be a mapping, as in %s",
+                          option->example ? option->example : "{node: spec.nodeName}");
         return;
     }
     if (node->count > option->max) {
-        conf_reader_error(reader, node, "has %zu indexes; the limit is %zu", node->count,
+        conf_reader_error(reader, node, "has %zu %s; the limit is %zu", node->count, option->name,
                           (size_t)option->max);
         return;
     }
     if (node->count)
         indexes->items = xcalloc(node->count, sizeof(*indexes->items));
     for (const struct yaml_node *n = node->first; n; n = n->next)
-        read_index(reader, node, n, &indexes->items[indexes->count++]);
+        read_index(reader, option, node, n, &indexes->items[indexes->count++]);
 }
 
 static void indexes_write(const struct conf_option *option, const void *member, struct buf *out)
@@ -182,6 +184,14 @@ static bool indexes_equal(const struct conf_option *option, const void *a, const
 }
 
 const struct conf_type conf_type_indexes = {
+    .form = "map of names to field paths",
+    .read = indexes_read,
+    .write = indexes_write,
+    .equal = indexes_equal,
+    .free = indexes_free,
+};
+
+const struct conf_type conf_type_fields = {
     .form = "map of names to field paths",
     .read = indexes_read,
     .write = indexes_write,

@@ -43,6 +43,11 @@ static void number_format(const struct conf_number_format *format, uint64_t valu
         buf_puts(out, format->zero);
 }
 
+bool conf_number_parse(const struct conf_type *type, const char *text, uint64_t *ret)
+{
+    return number_parse(type->number, text, ret);
+}
+
 static void number_read(struct conf_reader *reader, const struct conf_option *option,
                         const struct yaml_node *node, void *member)
 {

@@ -17,9 +17,13 @@
 #include "base/alloc.h"
 #include "base/err.h"
 #include "base/file.h"
-#include "base/json_string.h"
+#include "base/text/json_string.h"
 #include "daemon/conf/conf_table.h"
-#include "daemon/journal/sink.h"
+#include "daemon/format/record_format.h"
+#include "daemon/journal/filter.h"
+#include "daemon/journal/noise.h"
+#include "daemon/output/sink.h"
+#include "daemon/rule/condition.h"
 
 enum {
     NAMESPACE_MAX = 63,   /* LIMIT: DNS label */
@@ -106,6 +110,32 @@ static int check_field_path(const char *text, struct inf_error *err)
     return 0;
 }
 
+static int check_regex(const char *text, struct inf_error *err)
+{
+    struct inf_error why = {0};
+    regex_t regex;
+    if (filter_regex_parse(text, &regex, &why) < 0)
+        return err_set(err, INF_ECONF, "%s", why.text);
+    regfree(&regex);
+    return 0;
+}
+
+static int check_condition(const char *text, struct inf_error *err)
+{
+    struct inf_error why = {0};
+    struct condition *condition = condition_parse(text, &why);
+    if (!condition)
+        return library_error(text, &why, err);
+    condition_free(condition);
+    return 0;
+}
+
+static int check_noise(const char *text, struct inf_error *err)
+{
+    struct inf_error why = {0};
+    return noise_check(text, &why) == 0 ? 0 : library_error(text, &why, err);
+}
+
 static int check_resource(const char *text, struct inf_error *err)
 {
     struct inf_error why = {0};
@@ -122,6 +152,17 @@ static int check_proxy(const char *text, struct inf_error *err)
 {
     struct inf_error why = {0};
     if (inf_proxy_check(text, &why) == 0)
+        return 0;
+    return err_set(err, INF_ECONF, "%s", why.text);
+}
+
+static int check_record_format(const char *text, struct inf_error *err)
+{
+    struct inf_error why = {0};
+    if (strcmp(text, "full") == 0)
+        return err_set(err, INF_ECONF,
+                       "'full' is for the command line; use format: jsonl with object: full");
+    if (record_format_check(text, &why) == 0)
         return 0;
     return err_set(err, INF_ECONF, "%s", why.text);
 }
@@ -324,8 +365,25 @@ const struct conf_type conf_type_label_selector = {TEXT_TYPE, .form = "label sel
                                                    .check = check_label_selector};
 const struct conf_type conf_type_field_selector = {TEXT_TYPE, .form = "field selector",
                                                    .check = check_field_selector};
+const struct conf_type conf_type_record_format = {TEXT_TYPE, .form = "record format",
+                                                  .check = check_record_format};
 const struct conf_type conf_type_field_path = {TEXT_TYPE, .form = "field path",
                                                .check = check_field_path};
+const struct conf_type conf_type_regex = {TEXT_TYPE, .form = "regular expression",
+                                          .check = check_regex};
+const struct conf_type conf_type_noise = {TEXT_TYPE, .form = "preset or field path",
+                                          .check = check_noise};
+const struct conf_type conf_type_condition = {TEXT_TYPE, .form = "condition",
+                                              .check = check_condition};
+
+const struct conf_type conf_type_kind = {
+    TEXT_TYPE,
+    .form = "kind",
+    .charset =
+        &(const struct conf_charset){
+            NAMESPACE_MAX, LOWER UPPER DIGITS, LOWER UPPER DIGITS,
+            "is not a kind; use letters and digits only, like Pod or PersistentVolumeClaim"},
+};
 
 /* Hides the login, so the value does not read as the same. */
 static void proxy_write(const struct conf_option *option, const void *member, struct buf *out)

@@ -10,6 +10,8 @@
 #include "base/alloc.h"
 #include "base/err.h"
 #include "base/str.h"
+#include "daemon/conf/conf_dirs.h"
+#include "daemon/conf/conf_same.h"
 #include "daemon/daemon.h"
 
 /* Removes the next line from @rest and returns it. */
@@ -67,11 +69,18 @@ static void apply_reload(struct daemon *d, struct conf *conf)
     struct inf_error err;
     int rc = 0;
     buf_puts(&what, "configuration reloaded: ");
+    if (conf_state_dir_is_default(&d->conf) && conf_state_dir_is_default(conf)) {
+        free(conf->state_dir); /* the default may depend on directories that were created since */
+        conf->state_dir = xstrdup(d->conf.state_dir);
+    }
     if (strcmp(d->conf.state_dir, conf->state_dir) != 0)
         rc = err_set(&err, INF_ECONF, "state_dir cannot change at run time; restart informerd");
+    else if (!conf_state_same(&d->conf.state, &conf->state))
+        rc = err_set(&err, INF_ECONF, "state cannot change at run time; restart informerd");
     if (rc == 0)
         rc = daemon_apply(d, conf, &what, &err);
     if (rc == 0) {
+        saved_state_forget_unused(d);
         daemon_forbid_core_dumps(d);
         buf_putc(&what, '\0');
         note_config(d, true, what.bytes);

@@ -45,11 +45,15 @@ static bool put_whole(struct buf *out, double value)
 }
 
 /* The fewest digits that read back as the same number. */
-static void put_finite(struct buf *out, double value)
+static void put_value(struct buf *out, double value)
 {
     char text[32];
     if (put_whole(out, value))
         return;
+    if (!isfinite(value)) {
+        buf_puts(out, isnan(value) ? "NaN" : value > 0 ? "+Inf" : "-Inf");
+        return;
+    }
     for (int digits = 15; digits <= 17; digits++) {
         double again;
         snprintf(text, sizeof(text), "%.*g", digits, value);
@@ -60,30 +64,11 @@ static void put_finite(struct buf *out, double value)
     buf_puts(out, text);
 }
 
-static void put_value(struct buf *out, double value)
-{
-    if (isnan(value))
-        buf_puts(out, "NaN");
-    else if (isinf(value))
-        buf_puts(out, value > 0 ? "+Inf" : "-Inf");
-    else
-        put_finite(out, value);
-}
-
-static const char *type_name(enum metrics_type type)
-{
-    switch (type) {
-    case METRICS_COUNTER: return "counter";
-    case METRICS_GAUGE: return "gauge";
-    }
-    return "untyped";
-}
-
 void metrics_family(struct metrics *m, const char *name, enum metrics_type type, const char *help)
 {
     buf_printf(m->out, "# HELP %s ", name);
     put_escaped(m->out, help, false);
-    buf_printf(m->out, "\n# TYPE %s %s\n", name, type_name(type));
+    buf_printf(m->out, "\n# TYPE %s %s\n", name, type == METRICS_COUNTER ? "counter" : "gauge");
     m->family = name;
 }
 

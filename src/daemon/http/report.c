@@ -7,8 +7,8 @@
 #include <inttypes.h>
 
 #include "base/base.h"
-#include "base/json_string.h"
-#include "base/timestamp.h"
+#include "base/text/json_string.h"
+#include "base/text/timestamp.h"
 #include "daemon/daemon.h"
 #include "daemon/watch/watcher.h"
 
@@ -28,19 +28,10 @@ static void put_age(struct buf *out, uint64_t ms)
         buf_printf(out, "%" PRIu64 "d", s / 86400);
 }
 
-static void put_last_data(struct buf *out, const struct inf_status *s)
+static void put_last(struct buf *out, const char *what, uint64_t age_ms)
 {
-    if (s->heard_age_ms == INF_NEVER) {
-        buf_puts(out, ", no data received yet");
-        return;
-    }
-    buf_puts(out, ", last data ");
-    put_age(out, s->heard_age_ms);
-    buf_puts(out, " ago");
-    if (s->event_age_ms == INF_NEVER)
-        return;
-    buf_puts(out, ", last event ");
-    put_age(out, s->event_age_ms);
+    buf_printf(out, ", last %s ", what);
+    put_age(out, age_ms);
     buf_puts(out, " ago");
 }
 
@@ -67,24 +58,17 @@ void report_status(const struct watcher_status *s, struct buf *out)
     buf_printf(out, ", %zu object%s", s->objects, s->objects == 1 ? "" : "s");
     if (s->streams > 1 || s->by_labels)
         buf_printf(out, ", %zu of %zu namespaces live", s->live, s->streams);
-    put_last_data(out, &s->sum);
+    if (s->sum.heard_age_ms == INF_NEVER)
+        buf_puts(out, ", no data received yet");
+    else
+        put_last(out, "data", s->sum.heard_age_ms);
+    if (s->sum.heard_age_ms != INF_NEVER && s->sum.event_age_ms != INF_NEVER)
+        put_last(out, "event", s->sum.event_age_ms);
     if (s->sum.error.code)
         buf_printf(out, ": %s", s->sum.error.text);
 }
 
 /* ---- readiness ---- */
-
-static bool put_watch(const struct watcher *w, struct buf *out)
-{
-    struct watcher_status s;
-    bool ready;
-    watcher_status(w, &s);
-    ready = watcher_ready(&s);
-    buf_printf(out, "[%c] %s/%s: ", ready ? '+' : '-', w->cluster->conf->name, w->conf->name);
-    report_status(&s, out);
-    buf_putc(out, '\n');
-    return ready;
-}
 
 struct ready_page {
     struct buf *out;
@@ -115,17 +99,56 @@ static void put_log(void *ctx, const struct event_log *log)
     buf_putc(page->out, '\n');
 }
 
-bool report_ready(const struct daemon *d, bool verbose, struct buf *out)
+/* Why a watch is held: ", held by event log /var/log/informerd/events.jsonl". */
+static void put_holder(const struct daemon *d, const struct watcher *w, struct buf *out)
+{
+    const char *log = journal_holder(&d->journal, w->conf->name);
+    struct inf_budget_status memory;
+    inf_budget_status(d->budget, &memory);
+    if (log)
+        buf_printf(out, ", held by event log %s", log);
+    else if (memory.held)
+        buf_puts(out, ", held by memory.backlog");
+}
+
+/* "4500 objects, 3.8 MB on disk, saved 2s ago". The watches work without it. */
+static void put_state(struct daemon *d, struct buf *out)
+{
+    struct inf_state_info info;
+    inf_state_info(d->saved.state, &info);
+    buf_puts(out, "[+] state: ");
+    if (info.suspended) {
+        buf_printf(out, "not saved: %s\n", info.reason);
+        return;
+    }
+    buf_printf(out, "%" PRIu64 " objects, %.1f MB on disk, saved ", info.objects,
+               (double)info.disk_bytes / 1e6);
+    put_age(out, (uint64_t)(clock_wall_us(&d->loop.clock) - info.written_us) / 1000);
+    buf_puts(out, " ago\n");
+}
+
+bool report_ready(struct daemon *d, bool verbose, struct buf *out)
 {
     struct ready_page page = {.out = out, .verbose = verbose, .ready = true};
-    bool ready = true;
-    list_for_each(node, &d->watchers)
-        ready &= put_watch(container_of(node, struct watcher, node), out);
+    list_for_each(node, &d->watchers) {
+        const struct watcher *w = container_of(node, struct watcher, node);
+        struct watcher_status s;
+        bool ready;
+        watcher_status(w, &s);
+        ready = watcher_ready(&s);
+        buf_printf(out, "[%c] %s/%s: ", ready ? '+' : '-', w->cluster->conf->name, w->conf->name);
+        report_status(&s, out);
+        if (s.sum.held)
+            put_holder(d, w, out);
+        buf_putc(out, '\n');
+        page.ready &= ready;
+    }
     if (!d->options.ad_hoc)
         journal_each_log(&d->journal, false, put_log, &page);
-    ready &= page.ready;
-    buf_puts(out, ready ? "ready\n" : "not ready\n");
-    return ready;
+    if (d->saved.state && verbose)
+        put_state(d, out);
+    buf_puts(out, page.ready ? "ready\n" : "not ready\n");
+    return page.ready;
 }
 
 static void put_if_stuck(void *ctx, const struct event_log *log)
@@ -183,9 +206,9 @@ static void dump_indexes(const struct watcher *w, struct buf *out)
     for (size_t i = 0; i < indexes->count; i++) {
         uint64_t values = 0;
         list_for_each(node, &w->streams) {
-            const struct watch_stream *feed = container_of(node, struct watch_stream, node);
-            if (feed->informer)
-                values += inf_store_index_count(inf_informer_store(feed->informer),
+            const struct watch_stream *stream = container_of(node, struct watch_stream, node);
+            if (stream->informer)
+                values += inf_store_index_count(inf_informer_store(stream->informer),
                                                 indexes->items[i].name);
         }
         buf_puts(out, i ? "," : ",\"indexes\":{");

@@ -18,7 +18,7 @@ void report_status(const struct watcher_status *status, struct buf *out);
 /* Appends a line for each watch and each event log with its state and duration. Without
  * @verbose, writable event logs are omitted. Returns whether all are ready; an event log is
  * ready unless its lines could not be written for longer than `stuck_after`. */
-bool report_ready(const struct daemon *d, bool verbose, struct buf *out);
+bool report_ready(struct daemon *d, bool verbose, struct buf *out);
 
 /* Appends a one-line status: "12 watches, 11 live; secrets: forbidden". */
 void report_sentence(const struct daemon *d, struct buf *out);

@@ -27,6 +27,9 @@
 struct daemon_values {
     struct journal_stats journal;
     struct inf_budget_status memory;
+    bool state_active;
+    struct inf_state_info state; /* zero without state on disk */
+    uint64_t state_written_us;
     bool reload_succeeded;
     uint64_t reloaded_us;
     uint64_t worst_tick_us;
@@ -124,6 +127,9 @@ static const struct family families[] = {
     {"informerd_watch_unchanged_ignored_total", METRICS_COUNTER,
      "Updates not reported because they change no kept field (option ignore).",
      OF_WATCH(journal.unchanged)},
+    {"informerd_watch_noise_ignored_total", METRICS_COUNTER,
+     "Updates not reported because of other presets or field paths (option ignore).",
+     OF_WATCH(journal.noise)},
     {"informerd_watch_gaps_total", METRICS_COUNTER, "Gaps reported in the event stream.",
      OF_WATCH(journal.gaps)},
     {"informerd_watch_reconnects_total", METRICS_COUNTER,
@@ -173,6 +179,24 @@ static const struct family families[] = {
      "Number of times the limit was exceeded.", OF_DAEMON(memory.reached)},
     {"informerd_backlog_held_streams", METRICS_GAUGE, "Streams held because the limit is exceeded.",
      OF_DAEMON(memory.held)},
+    {"informerd_state_active", METRICS_GAUGE,
+     "1 if the reported objects are saved on disk (option state).", OF_DAEMON(state_active)},
+    {"informerd_state_objects", METRICS_GAUGE, "Objects in the state on disk.",
+     OF_DAEMON(state.objects)},
+    {"informerd_state_disk_bytes", METRICS_GAUGE, "Size of all files of the state.",
+     OF_DAEMON(state.disk_bytes)},
+    {"informerd_state_live_bytes", METRICS_GAUGE,
+     "Bytes of the state that are needed; the rest is removed by compaction.",
+     OF_DAEMON(state.live_bytes)},
+    {"informerd_state_written_bytes_total", METRICS_COUNTER, "Bytes written to the state.",
+     OF_DAEMON(state.written_bytes)},
+    {"informerd_state_writes_total", METRICS_COUNTER, "Writes to the state.",
+     OF_DAEMON(state.batches)},
+    {"informerd_state_compactions_total", METRICS_COUNTER,
+     "Files of the state that were compacted.", OF_DAEMON(state.compactions)},
+    {"informerd_state_last_write_timestamp_seconds", METRICS_GAUGE,
+     "Time of the last write to the state, in seconds since 1970; 0 if there was none.", DAEMON, US,
+     FIELD(daemon_values, state_written_us)},
     {"informerd_config_last_reload_successful", METRICS_GAUGE,
      "1 if the last load of the configuration succeeded.", OF_DAEMON(reload_succeeded)},
     {"informerd_config_last_reload_timestamp_seconds", METRICS_GAUGE,
@@ -275,6 +299,11 @@ static void collect_daemon(struct page *p, struct daemon *d)
     struct daemon_values *v = &p->daemon;
     journal_stats(&d->journal, &v->journal);
     inf_budget_status(d->budget, &v->memory);
+    if (d->saved.state) {
+        inf_state_info(d->saved.state, &v->state);
+        v->state_active = inf_state_is_active(d->saved.state);
+        v->state_written_us = (uint64_t)v->state.written_us;
+    }
     v->reload_succeeded = !d->reload_failed;
     v->reloaded_us = (uint64_t)d->reloaded_us;
     /* each client and the daemon run a part of each iteration and measure it */

@@ -2,7 +2,7 @@
  * web.c - listens on a TCP address and a Unix socket, and passes requests to the endpoints
  * (endpoints.c).
  *
- * A reload replaced listeners in two steps: web_prepare() opens the new ones next to the old ones,
+ * A reload replaces listeners in two steps: web_prepare() opens the new ones next to the old ones,
  * then web_commit() closes the old ones or web_abandon() the new ones. Requests over TCP with an
  * unknown Host header get status 421, which protects against DNS rebinding.
  */
@@ -25,12 +25,14 @@ static void web_on_request(struct http_server_user *user, const struct http_serv
     struct web_listener *l = container_of(user, struct web_listener, user);
     struct daemon *d = l->web->d;
     const struct conf_list *hosts = &d->conf.http.allowed_hosts;
-    if (l == &l->web->tcp && !http_host_is_allowed(request, hosts->items, hosts->count))
+    if (l == &l->web->tcp && !http_host_is_allowed(request, hosts->items, hosts->count)) {
         endpoint_reply_text(exchange, 421,
                             "host name not allowed; use an IP address or add the name to "
                             "http.allowed_hosts in the configuration\n");
-    else
+    } else {
+        journal_collect(&d->journal);
         endpoints_respond(d, request, exchange);
+    }
 }
 
 static const struct http_server_user_ops user_ops = {.on_request = web_on_request};
@@ -66,21 +68,11 @@ void web_init(struct web *web, struct daemon *d)
 static int prepare_listener(struct web *web, struct web_listener *l,
                             const struct listen_options *options, struct inf_error *err)
 {
-    l->replaced = true;
+    l->prepared = WEB_REPLACED;
     if (!options->address && !options->path)
         return 0;
     l->next = listener_open(&web->d->loop, options, &l->accept, err);
     return l->next ? 0 : -err->code;
-}
-
-static int prepare_tcp(struct web *web, const struct conf_http *conf, struct inf_error *err)
-{
-    if (conf_http_same(conf, &web->d->conf.http))
-        return 0;
-    if (prepare_listener(web, &web->tcp, &(struct listen_options){.address = conf->listen}, err) <
-        0)
-        return err_wrap(err, "http");
-    return 0;
 }
 
 /* A path cannot be bound twice: if it stays the same, only mode and group of the socket change. */
@@ -92,7 +84,7 @@ static int prepare_local(struct web *web, const struct conf_socket *conf, struct
     if (conf_socket_same(conf, before))
         return 0;
     if (web->local.current && conf->path && strcmp(conf->path, before->path) == 0) {
-        web->local.mode_is_set = true;
+        web->local.prepared = WEB_PERMITTED;
         return listener_permit(web->local.current, options.mode, options.group, err);
     }
     return prepare_listener(web, &web->local, &options, err);
@@ -100,7 +92,11 @@ static int prepare_local(struct web *web, const struct conf_socket *conf, struct
 
 int web_prepare(struct web *web, const struct conf *conf, struct inf_error *err)
 {
-    int rc = prepare_tcp(web, &conf->http, err);
+    struct listen_options tcp = {.address = conf->http.listen};
+    int rc = 0;
+    if (!conf_http_same(&conf->http, &web->d->conf.http) &&
+        prepare_listener(web, &web->tcp, &tcp, err) < 0)
+        rc = err_wrap(err, "http");
     if (rc == 0)
         rc = prepare_local(web, &conf->socket, err);
     if (rc < 0)
@@ -110,37 +106,41 @@ int web_prepare(struct web *web, const struct conf *conf, struct inf_error *err)
 
 static void commit_listener(struct web_listener *l)
 {
-    l->mode_is_set = false;
-    if (!l->replaced)
-        return;
-    listener_close(l->current);
-    l->current = l->next;
-    l->next = NULL;
-    l->replaced = false;
+    if (l->prepared == WEB_REPLACED) {
+        listener_close(l->current);
+        l->current = l->next;
+        l->next = NULL;
+    }
+    l->prepared = WEB_UNCHANGED;
 }
 
-/* Logs the port, because with port 0 the system chooses it. */
-void web_commit(struct web *web)
+/* Logs the address with its port, because with port 0 the system chooses it. */
+void web_commit(struct web *web, const struct conf *conf)
 {
-    bool new_address = web->tcp.replaced;
+    bool new_address = web->tcp.prepared == WEB_REPLACED;
+    bool new_path = web->local.prepared == WEB_REPLACED;
+    char address[LISTEN_ADDRESS_SIZE];
     commit_listener(&web->tcp);
     commit_listener(&web->local);
-    if (new_address && web->tcp.current)
-        daemon_log_printf(&web->d->log, INF_LOG_INFO, "http: listening on port %u",
-                          listener_port(web->tcp.current));
+    if (new_address && web->tcp.current) {
+        listener_address(web->tcp.current, address);
+        daemon_log_printf(&web->d->log, INF_LOG_INFO, "http: listening on %s", address);
+    }
+    if (new_path && web->local.current)
+        daemon_log_printf(&web->d->log, INF_LOG_INFO, "socket: listening on %s", conf->socket.path);
 }
 
 static void abandon_listener(struct web_listener *l)
 {
     listener_close(l->next);
     l->next = NULL;
-    l->replaced = l->mode_is_set = false;
+    l->prepared = WEB_UNCHANGED;
 }
 
 void web_abandon(struct web *web)
 {
     const struct conf_socket *before = &web->d->conf.socket;
-    if (web->local.mode_is_set)
+    if (web->local.prepared == WEB_PERMITTED)
         (void)listener_permit(web->local.current, (mode_t)before->mode, before->group, NULL);
     abandon_listener(&web->tcp);
     abandon_listener(&web->local);

@@ -13,6 +13,13 @@
 
 struct daemon;
 
+/* What a reload has prepared for a listener. */
+enum web_prepared {
+    WEB_UNCHANGED,
+    WEB_REPLACED,  /* `next` replaces `current`; NULL: nothing listens then */
+    WEB_PERMITTED, /* `current` stays; its new mode and group are already set */
+};
+
 /* One listener with its connections: the current one, and the one prepared by a reload. */
 struct web_listener {
     struct http_server_user user;
@@ -21,8 +28,7 @@ struct web_listener {
     struct http_server *server;
     struct listener *current;
     struct listener *next;
-    bool replaced;    /* `next` replaces `current` */
-    bool mode_is_set; /* `current` stays; its new mode and group are already set */
+    enum web_prepared prepared;
 };
 
 struct web {
@@ -37,7 +43,7 @@ void web_init(struct web *web, struct daemon *d);
  * which closes the old ones, or web_abandon(), which closes the new ones. Returns 0, or a
  * negative error code with @err set and nothing changed. */
 int web_prepare(struct web *web, const struct conf *conf, struct inf_error *err);
-void web_commit(struct web *web);
+void web_commit(struct web *web, const struct conf *conf);
 void web_abandon(struct web *web);
 
 void web_close(struct web *web);

@@ -2,10 +2,11 @@
  * filter.c - copies and parses the settings of a filter, and evaluates them for each event.
  *
  * Cheap conditions come first; the values at the `changed` paths are compared last. Only filter_make() can
- * fail: a path or selector that can't be parsed is named in the error.
+ * fail: a path, selector or regular expression that can't be parsed is named in the error.
  */
 #include "daemon/journal/filter.h"
 
+#include <regex.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,10 +14,9 @@
 #include "informer/selector.h"
 
 #include "base/alloc.h"
-#include "base/buf.h"
 #include "base/err.h"
-#include "base/glob.h"
-#include "base/str.h"
+#include "base/text/glob.h"
+#include "daemon/rule/item_path.h"
 
 struct filter_strings {
     char **at;
@@ -26,11 +26,14 @@ struct filter_strings {
 struct filter {
     struct filter_strings watches;
     struct filter_strings namespaces;
+    regex_t *names;
+    size_t n_names;
     unsigned verbs;
     struct inf_path **changed;
     size_t n_changed;
     struct inf_selector *labels; /* NULL: all */
     bool initial;
+    enum inf_log_level level;
 };
 
 /* ---- life ---- */
@@ -48,6 +51,25 @@ static void free_strings(struct filter_strings *strings)
     for (size_t i = 0; i < strings->count; i++)
         free(strings->at[i]);
     free(strings->at);
+}
+
+int filter_regex_parse(const char *text, regex_t *ret, struct inf_error *err)
+{
+    char why[256];
+    int rc = regcomp(ret, text, REG_EXTENDED | REG_NOSUB);
+    if (rc == 0)
+        return 0;
+    regerror(rc, ret, why, sizeof(why));
+    return err_set(err, INF_EINVAL, "'%s' is not a regular expression: %s", text, why);
+}
+
+static int parse_names(struct filter *f, const struct filter_settings *s, struct inf_error *err)
+{
+    f->names = xcalloc(s->n_names ? s->n_names : 1, sizeof(regex_t));
+    for (; f->n_names < s->n_names; f->n_names++)
+        if (filter_regex_parse(s->names[f->n_names], &f->names[f->n_names], err) < 0)
+            return err ? err_wrap(err, "names") : -INF_EINVAL;
+    return 0;
 }
 
 static int parse_settings(struct filter *f, const struct filter_settings *s, struct inf_error *err)
@@ -73,7 +95,8 @@ struct filter *filter_make(const struct filter_settings *settings, struct inf_er
     copy_strings(&f->namespaces, settings->namespaces, settings->n_namespaces);
     f->verbs = settings->verbs;
     f->initial = settings->initial;
-    if (parse_settings(f, settings, err) < 0) {
+    f->level = settings->level;
+    if (parse_names(f, settings, err) < 0 || parse_settings(f, settings, err) < 0) {
         filter_free(f);
         return NULL;
     }
@@ -86,51 +109,14 @@ void filter_free(struct filter *filter)
         return;
     free_strings(&filter->watches);
     free_strings(&filter->namespaces);
+    for (size_t i = 0; i < filter->n_names; i++)
+        regfree(&filter->names[i]);
+    free(filter->names);
     for (size_t i = 0; i < filter->n_changed; i++)
         inf_path_free(filter->changed[i]);
     free(filter->changed);
     inf_selector_free(filter->labels);
     free(filter);
-}
-
-/* ---- changed paths ---- */
-
-static bool collect_value(void *ctx, const char *json, size_t len)
-{
-    buf_put(ctx, (const char *)&(struct str){json, len}, sizeof(struct str));
-    return true;
-}
-
-struct comparison {
-    const struct buf *before; /* of struct str */
-    size_t at;
-    bool differs;
-};
-
-static bool compare_value(void *ctx, const char *json, size_t len)
-{
-    struct comparison *c = ctx;
-    struct str old;
-    if (c->at == c->before->len) {
-        c->differs = true;
-        return false;
-    }
-    memcpy(&old, c->before->bytes + c->at, sizeof(old));
-    c->at += sizeof(old);
-    c->differs = !str_eq(old, (struct str){json, len});
-    return !c->differs;
-}
-
-/* Compares the values themselves: a diff may be truncated, and its paths name list items by key. */
-static bool differs_at(const struct inf_path *path, const struct inf_event *event)
-{
-    struct buf before = {0};
-    struct comparison c = {.before = &before};
-    inf_path_each(path, event->old_object, collect_value, &before);
-    inf_path_each(path, event->new_object, compare_value, &c);
-    c.differs |= c.at < before.len;
-    buf_free(&before);
-    return c.differs;
 }
 
 /* ---- evaluation ---- */
@@ -143,6 +129,14 @@ bool filter_accepts_watch(const struct filter *filter, const char *name)
     return !filter->watches.count;
 }
 
+bool filter_accepts_name(const struct filter *filter, const char *name)
+{
+    for (size_t i = 0; i < filter->n_names; i++)
+        if (regexec(&filter->names[i], name, 0, NULL, 0) == 0)
+            return true;
+    return !filter->n_names;
+}
+
 bool filter_accepts(const struct filter *filter, const struct inf_event *event)
 {
     const char *ns = inf_object_namespace(inf_event_object(event));
@@ -152,13 +146,20 @@ bool filter_accepts(const struct filter *filter, const struct inf_event *event)
         (filter->verbs && !(filter->verbs & 1u << event->verb)))
         return false;
     matches = !names->count || glob_any((const char *const *)names->at, names->count, ns);
+    matches = matches && filter_accepts_name(filter, inf_object_name(inf_event_object(event)));
     if (matches && filter->labels)
         matches = (event->new_object && inf_selector_matches(filter->labels, event->new_object)) ||
                   (event->old_object && inf_selector_matches(filter->labels, event->old_object));
     if (!matches || !filter->n_changed || event->verb != INF_MODIFIED)
         return matches;
     for (size_t i = 0; i < filter->n_changed; i++)
-        if (differs_at(filter->changed[i], event))
+        /* The values themselves: a diff may be truncated, and its paths name list items by key. */
+        if (item_path_differs(filter->changed[i], event->old_object, event->new_object))
             return true;
     return false;
+}
+
+bool filter_accepts_level(const struct filter *filter, enum inf_log_level level)
+{
+    return level >= filter->level;
 }

@@ -1,17 +1,19 @@
 /*
- * filter.h - the changes that an event log accepts: by watch, namespace, verb, changed paths and
- * labels.
+ * filter.h - the changes that an event log accepts: by watch, namespace, name, verb, changed paths,
+ * labels and level.
  *
  * A condition whose list is empty always holds. All conditions must hold.
  */
 #ifndef DAEMON_JOURNAL_FILTER_H
 #define DAEMON_JOURNAL_FILTER_H
 
+#include <regex.h>
 #include <stdbool.h>
 #include <stddef.h>
 
 #include "informer/error.h"
 #include "informer/event.h"
+#include "informer/informer.h"
 
 struct filter;
 
@@ -19,17 +21,24 @@ struct filter;
 struct filter_settings {
     const char *const *watches; /* by name */
     size_t n_watches;
-    const char *const *namespaces; /* names or patterns (base/glob.h): "shop-*" */
+    const char *const *namespaces; /* names or patterns (base/text/glob.h): "shop-*" */
     size_t n_namespaces;
+    const char *const *names; /* POSIX extended regular expressions, for a part of the name */
+    size_t n_names;
     unsigned verbs;             /* a mask of 1 << INF_ADDED ...; 0: all */
     const char *const *changed; /* paths as in informer/path.h */
     size_t n_changed;
-    const char *labels; /* a label selector; NULL: all */
-    bool initial;       /* also objects that existed at the start */
+    const char *labels;       /* a label selector; NULL: all */
+    bool initial;             /* also objects that existed at the start */
+    enum inf_log_level level; /* the minimum */
 };
 
-/* Returns NULL, with @err naming the path or selector and the problem. */
+/* Returns NULL, with @err naming the setting and the problem. */
 struct filter *filter_make(const struct filter_settings *settings, struct inf_error *err);
+
+/* Compiles a regular expression of `names`; the caller releases it with regfree(). Returns 0, or
+ * -INF_EINVAL. */
+int filter_regex_parse(const char *text, regex_t *ret, struct inf_error *err);
 
 /* NULL is allowed. */
 void filter_free(struct filter *filter);
@@ -37,6 +46,9 @@ void filter_free(struct filter *filter);
 /* Whether changes of the watch @name are accepted. For daemon records this is the only
  * condition. */
 bool filter_accepts_watch(const struct filter *filter, const char *name);
+
+/* Whether objects of this name are accepted. */
+bool filter_accepts_name(const struct filter *filter, const char *name);
 
 /*
  * Whether @event, of an accepted watch, is accepted.
@@ -46,5 +58,8 @@ bool filter_accepts_watch(const struct filter *filter, const char *name);
  * an object stops matching is accepted too.
  */
 bool filter_accepts(const struct filter *filter, const struct inf_event *event);
+
+/* The level of a change is known only after its diff was made, so it has a function of its own. */
+bool filter_accepts_level(const struct filter *filter, enum inf_log_level level);
 
 #endif

@@ -7,8 +7,6 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "base/str.h"
-
 static struct str text_of(const struct inf_diff_value *value)
 {
     return (struct str){value->json, value->json ? value->len : 0};
@@ -16,7 +14,7 @@ static struct str text_of(const struct inf_diff_value *value)
 
 /* A time as Kubernetes writes it: "2026-11-16T00:58:11Z", perhaps with a fraction; quotes
  * included. */
-static bool is_time(struct str json)
+bool heartbeat_is_time(struct str json)
 {
     static const char form[] = "\"dddd-dd-ddTdd:dd:dd";
     size_t n = sizeof(form) - 1;
@@ -31,10 +29,10 @@ static bool is_time(struct str json)
     return n == json.len - 2;
 }
 
-static bool is_renewed(const struct inf_change *change)
+bool heartbeat_is_renewal(const struct inf_change *change)
 {
-    return change->op == INF_DIFF_REPLACE && is_time(text_of(&change->old_value)) &&
-           is_time(text_of(&change->new_value));
+    return change->op == INF_DIFF_REPLACE && heartbeat_is_time(text_of(&change->old_value)) &&
+           heartbeat_is_time(text_of(&change->new_value));
 }
 
 /* Splits @json, a leader annotation (JSON in a JSON string), before and after its renewal time.
@@ -56,23 +54,26 @@ static bool split_at_renewal(struct str json, struct str *ret_before, struct str
 }
 
 /* Only the renewal time differs; a change of the holder is not a heartbeat. */
-static bool is_leader_renewal(const struct inf_change *change)
+bool heartbeat_is_leader_renewal(const struct inf_change *change)
 {
+    static const char leader[] =
+        "metadata.annotations[\"control-plane.alpha.kubernetes.io/leader\"]";
     struct str before[2], after[2];
-    return change->op == INF_DIFF_REPLACE && change->old_value.json && change->new_value.json &&
+    return strcmp(change->path, leader) == 0 && change->op == INF_DIFF_REPLACE &&
+           change->old_value.json && change->new_value.json &&
            split_at_renewal(text_of(&change->old_value), &before[0], &after[0]) &&
            split_at_renewal(text_of(&change->new_value), &before[1], &after[1]) &&
            str_eq(before[0], before[1]) && str_eq(after[0], after[1]);
 }
 
-static bool is_heartbeat_change(const char *kind, const struct inf_change *change)
+bool heartbeat_is_change(const char *kind, const struct inf_change *change)
 {
     const char *path = change->path;
-    if (strcmp(path, "metadata.annotations[\"control-plane.alpha.kubernetes.io/leader\"]") == 0)
-        return is_leader_renewal(change);
+    if (heartbeat_is_leader_renewal(change))
+        return true;
     if (strcmp(kind, "Lease") == 0 && strcmp(path, "spec.renewTime") == 0)
-        return is_renewed(change);
-    return strncmp(path, "status.", 7) == 0 && is_renewed(change);
+        return heartbeat_is_renewal(change);
+    return strncmp(path, "status.", 7) == 0 && heartbeat_is_renewal(change);
 }
 
 bool heartbeat_is(const char *kind, const struct inf_diff *diff)
@@ -85,7 +86,7 @@ bool heartbeat_is(const char *kind, const struct inf_diff *diff)
         if (strcmp(change->path, "metadata.generation") == 0 ||
             strcmp(change->path, "status.observedGeneration") == 0)
             generations++; /* each write increments it if status is not a subresource */
-        else if (is_heartbeat_change(kind, change))
+        else if (heartbeat_is_change(kind, change))
             beats++;
         else
             return false;

@@ -3,7 +3,7 @@
  *
  * Normal path: journal_event() finds the first log that accepts the change, computes the diff, takes a
  * sequence number, and adds a line to each log that accepts it; journal_flush() releases the lines for
- * writing once their numbers are reserved. If reserving fails, the lines stay in the buffers of the
+ * writing once their numbers are reserved and, with state on disk, the lines are saved there. If reserving fails, the lines stay in the buffers of the
  * logs. A full log holds the watches that write to it; daemon records, which can't be held, are
  * dropped when its buffer is full, and a GAP reports their number.
  */
@@ -15,15 +15,22 @@
 
 #include "base/base.h"
 #include "daemon/journal/heartbeat.h"
+#include "daemon/journal/noise.h"
 
 /* ---- holding ---- */
+
+const char *journal_holder(const struct journal *journal, const char *watch)
+{
+    for_each_log(log, &journal->logs)
+        if (log->held && filter_accepts_watch(log->filter, watch))
+            return log->name;
+    return NULL;
+}
 
 /* A watch is held while a log to which it writes is full. */
 static void update_hold(struct journal *j, struct journal_watch *watch)
 {
-    bool hold = false;
-    for_each_log(log, &j->logs)
-        hold = hold || (log->held && filter_accepts_watch(log->filter, watch->info->id.name));
+    bool hold = journal_holder(j, watch->info->id.name);
     if (hold == watch->held)
         return;
     watch->held = hold;
@@ -48,6 +55,12 @@ void journal_watch_remove(struct journal_watch *watch)
     ignored_free(&watch->ignored);
 }
 
+void journal_set_levels(struct journal *journal, struct level_rules *levels)
+{
+    level_rules_free(journal->levels);
+    journal->levels = levels;
+}
+
 /* ---- lines ---- */
 
 static struct stamp stamp_now(struct journal *j)
@@ -69,7 +82,7 @@ void journal_gap_in_log(struct journal *journal, struct event_log *log, const ch
                        .count = (int64_t)lines};
     struct stamp stamp = stamp_now(journal);
     if (event_log_accepts_note(log, NULL, NOTE_GAP)) /* also if it is full */
-        log->format->put_note(&log->collected, &gap, &stamp, NULL, &log->record);
+        event_log_add_note(log, &gap, &stamp, NULL);
 }
 
 /* Reports the daemon records that each log has dropped, before its next record. */
@@ -91,38 +104,70 @@ static void report_dropped(struct journal *j)
 static bool is_ignored(struct journal_watch *watch, const struct inf_event *event,
                        const struct inf_diff *diff)
 {
-    bool unchanged = !inf_diff_count(diff) && !inf_diff_truncated(diff);
-    if (unchanged ? !watch->info->ignore_unchanged && !watch->info->ignore_heartbeats
-                  : !watch->info->ignore_heartbeats ||
-                        !heartbeat_is(inf_object_kind(event->new_object), diff))
+    const struct watch_info *info = watch->info;
+    const char *kind = inf_object_kind(event->new_object);
+    if (!inf_diff_count(diff) && !inf_diff_truncated(diff)) {
+        if (!info->ignore_unchanged && !info->ignore_heartbeats)
+            return false;
+        watch->unchanged++;
+    } else if (info->ignore_heartbeats && heartbeat_is(kind, diff)) {
+        watch->heartbeats++;
+    } else if (noise_is(info->noise, kind, diff)) {
+        watch->noise++;
+    } else {
         return false;
-    watch->unchanged += unchanged;
-    watch->heartbeats += !unchanged;
+    }
     ignored_note(&watch->ignored, event);
     return true;
 }
 
-/* Takes a number and adds a line to each log that accepts the change; @first is one of them. */
+/* Whether @log gets a line about the change; @first is known to accept the event. */
+static bool log_accepts(const struct event_log *log, const struct event_log *first,
+                        const struct change *change)
+{
+    return filter_accepts_level(log->filter, change->level) &&
+           (log == first || event_log_accepts_change(log, change->watch->name, change->event));
+}
+
+static bool any_log_accepts(struct journal *j, const struct event_log *first,
+                            const struct change *change)
+{
+    for_each_log(log, &j->logs)
+        if (log_accepts(log, first, change))
+            return true;
+    return false;
+}
+
+/* Takes a number and adds a line to each log that accepts the change; @first accepts it, unless its
+ * level is too low. */
 static void write_change(struct journal *j, struct journal_watch *watch,
                          const struct inf_event *event, const char *reason, struct inf_diff *diff,
                          struct event_log *first)
 {
     struct ignored_entry *before;
+    struct line_diffs *lines;
     struct change change;
-    change_init(&change, &watch->info->id, event, diff);
+    change_init(&change, &j->reader, &watch->info->id, event, diff);
     if (reason)
         change_set_reason(&change, reason);
+    level_rules_apply(j->levels, &change);
+    before = ignored_take(&watch->ignored, change.object);
+    if (!any_log_accepts(j, first, &change)) {
+        free(before);
+        return;
+    }
+    change.lines = lines = diff ? line_diffs_make(diff, event) : NULL;
     change.stamp.seq = seq_take(j->seq);
     change.stamp.log = j->seq->log;
     watch->events[event->verb]++;
-    before = ignored_take(&watch->ignored, change.object);
     if (before && event->verb == INF_MODIFIED) {
         change.old_rv = before->rv;
         change.ignored = before->count;
     }
     for_each_log(log, &j->logs)
-        if (log == first || event_log_accepts_change(log, watch->info->id.name, event))
+        if (log_accepts(log, first, &change))
             event_log_put_change(log, &change);
+    line_diffs_free(lines);
     free(before);
 }
 
@@ -162,6 +207,8 @@ static void write_note(struct journal *j, const struct journal_watch *watch,
     struct stamp stamp = {0};
     report_dropped(j);
     for_each_log(log, &j->logs) {
+        if (watch)
+            event_log_release_events(log, &watch->info->id);
         if (!event_log_accepts_note(log, name, note->type))
             continue;
         if (!stamp.log)
@@ -218,8 +265,9 @@ void journal_synced(struct journal *journal, struct journal_watch *watch, size_t
                         .count = (int64_t)objects};
     if (version)
         snprintf(at, sizeof(at), " at resourceVersion %.64s", version);
-    snprintf(msg, sizeof(msg), "initial sync complete: %zu object%s%s", objects,
-             objects == 1 ? "" : "s", at);
+    snprintf(msg, sizeof(msg), "%s: %zu object%s%s",
+             watch->info->resumed ? "resumed from the saved state" : "initial sync complete",
+             objects, objects == 1 ? "" : "s", at);
     write_note(journal, watch, &note, 0);
 }
 
@@ -231,19 +279,20 @@ void journal_restarted(struct journal *journal, struct journal_watch *watch, con
     journal_note(journal, watch, &note);
 }
 
-void journal_start(struct journal *journal)
+void journal_start(struct journal *journal, const char *state)
 {
     bool skipped = journal->seq->skipped;
-    char msg[160];
+    char msg[400];
     struct note note = {.type = NOTE_START,
                         .level = INF_LOG_INFO,
                         .reason = skipped ? "seq-skipped" : NULL,
                         .msg = msg,
                         .version = inf_version(),
                         .count = -1};
-    snprintf(msg, sizeof(msg), "informerd %s started%s", inf_version(),
+    snprintf(msg, sizeof(msg), "informerd %s started%s%.240s", inf_version(),
              skipped ? "; the previous run did not stop cleanly: seq skipped to the next block"
-                     : "");
+                     : "",
+             state);
     journal_note(journal, NULL, &note);
 }
 
@@ -281,32 +330,82 @@ void journal_init(struct journal *journal, struct clock *clock, struct disk *dis
     list_init(&journal->logs);
     list_init(&journal->leaving);
     list_init(&journal->watches);
+    change_reader_init(&journal->reader);
     seq->owner = journal;
     seq->on_ready = on_seq_ready;
     seq->on_trouble = on_seq_trouble;
 }
 
+static void each_open_log(struct journal *j, void (*apply)(struct event_log *log))
+{
+    for_each_log(log, &j->logs)
+        apply(log);
+    list_for_each_safe(node, &j->leaving) {
+        struct event_log *log = container_of(node, struct event_log, node);
+        if (log->sm.state != EVENT_LOG_CLOSING)
+            apply(log);
+    }
+}
+
+/* Everything that was noted and collected goes into one batch. What comes while it is written goes
+ * into the next one. */
+static void save_lines(struct journal *j)
+{
+    each_open_log(j, event_log_defer);
+    if (j->saving != JOURNAL_NOT_SAVING) {
+        j->saving = JOURNAL_SAVING_AGAIN;
+        return;
+    }
+    j->saving = JOURNAL_SAVING;
+    each_open_log(j, event_log_save);
+    inf_state_flush(j->state);
+}
+
+void journal_saved(struct journal *journal)
+{
+    bool again = journal->saving == JOURNAL_SAVING_AGAIN;
+    journal->saving = JOURNAL_NOT_SAVING;
+    each_open_log(journal, event_log_release_saved);
+    if (again)
+        journal_flush(journal);
+}
+
 void journal_flush(struct journal *journal)
 {
-    bool ready = seq_ready(journal->seq);
-    for_each_log(log, &journal->logs) {
-        if (ready)
-            event_log_flush(log);
-        else
-            event_log_defer(log);
+    if (!seq_ready(journal->seq)) {
+        each_open_log(journal, event_log_defer);
+    } else if (journal->state && inf_state_is_active(journal->state)) {
+        save_lines(journal);
+    } else {
+        each_open_log(journal, event_log_save); /* counted, but not written */
+        each_open_log(journal, event_log_flush);
     }
-    list_for_each_safe(node, &journal->leaving) {
-        struct event_log *log = container_of(node, struct event_log, node);
-        if (ready && log->sm.state != EVENT_LOG_CLOSING)
-            event_log_flush(log);
+}
+
+void journal_collect(struct journal *journal)
+{
+    for_each_log(log, &journal->logs) {
+        event_log_collect(log);
+        if (journal->closing) /* that was the last line, and the journal was draining */
+            return;
     }
 }
 
 void journal_drain(struct journal *journal)
 {
-    journal->draining = true;
+    for_each_log(log, &journal->logs)
+        event_log_release_events(log, NULL);
     journal_flush(journal);
+    journal_collect(journal);
+    journal->draining = true;
     journal_check_drained(journal);
+}
+
+void journal_set_width(struct journal *journal, unsigned width)
+{
+    for_each_log(log, &journal->logs)
+        if (log->sink->type->inherited)
+            log->record.width = width;
 }
 
 void journal_reopen(struct journal *journal)

@@ -25,11 +25,12 @@
 
 #include "base/base.h"
 #include "base/list.h"
-#include "daemon/journal/change.h"
-#include "daemon/journal/event_log.h"
 #include "daemon/journal/ignored.h"
-#include "daemon/journal/note.h"
 #include "daemon/journal/seq.h"
+#include "daemon/output/event_log.h"
+#include "daemon/record/change.h"
+#include "daemon/record/note.h"
+#include "daemon/rule/level_rules.h"
 #include "daemon/watch/event_consumer.h"
 
 /* What the journal keeps about a watch. Embedded in its owner, which fills in the first part. */
@@ -42,8 +43,9 @@ struct journal_watch {
     uint64_t events[3];  /* reported, by verb */
     uint64_t heartbeats; /* ignored, although a log would have accepted them */
     uint64_t unchanged;  /* likewise */
+    uint64_t noise;      /* likewise, by further presets and paths */
     uint64_t gaps;
-    struct ignored ignored; /* updates of both kinds, for each object since its last record */
+    struct ignored ignored; /* updates of all three kinds, for each object since its last record */
 };
 
 enum {
@@ -68,15 +70,26 @@ struct journal_stats {
     unsigned held;
 };
 
+/* Collected lines are saved on disk before they are written. */
+enum journal_saving {
+    JOURNAL_NOT_SAVING,
+    JOURNAL_SAVING,       /* until inf_state's on_flushed() */
+    JOURNAL_SAVING_AGAIN, /* the same, and there are lines that came later */
+};
+
 struct journal {
     struct event_consumer consumer; /* see journal_consumer.c */
     struct clock *clock;
     struct disk *disk;
     struct seq *seq;
+    struct inf_state *state; /* lines are saved there before they are written; NULL: they are not */
+    enum journal_saving saving;
     struct inf_budget *budget; /* charged for the buffers of the logs; NULL: none */
     struct list logs;          /* of struct event_log */
     struct list leaving;       /* of struct event_log: removed, but not closed yet */
     struct list watches;
+    struct change_reader reader;
+    struct level_rules *levels;                 /* owned; NULL: every change is info */
     struct journal_stats past;                  /* counters of closed logs */
     struct journal_lost lost[JOURNAL_LOST_MAX]; /* the oldest first */
     size_t n_lost;
@@ -85,12 +98,14 @@ struct journal {
 
     void *owner;
     void (*log)(void *owner, enum inf_log_level level, const char *line);
+    void (*on_print)(struct journal *journal);           /* lines are about to go to stdout */
     void (*on_lost)(struct journal *journal, int error); /* stdout failed; a negative errno */
     void (*on_drained)(struct journal *journal);
     void (*on_closed)(struct journal *journal);
 };
 
-/* The owner fills in the callbacks afterwards; on_lost may be NULL. Everything is borrowed. */
+/* The owner fills in the callbacks afterwards, and reader.context.owners if owners can be looked up;
+ * on_print and on_lost may be NULL. Everything is borrowed. */
 void journal_init(struct journal *journal, struct clock *clock, struct disk *disk, struct seq *seq);
 
 /*
@@ -104,6 +119,9 @@ void journal_init(struct journal *journal, struct clock *clock, struct disk *dis
  */
 int journal_set_logs(struct journal *journal, const struct event_log_settings *settings, size_t n,
                      struct inf_error *err);
+
+/* Replaces the rules for the level of records; takes ownership. */
+void journal_set_levels(struct journal *journal, struct level_rules *levels);
 
 /* Adds a watch, which may be held at once. Removing it frees its list of ignored updates. */
 void journal_watch_add(struct journal *journal, struct journal_watch *watch);
@@ -123,8 +141,11 @@ void journal_freshness(struct journal *journal, struct journal_watch *watch, con
 void journal_synced(struct journal *journal, struct journal_watch *watch, size_t objects,
                     const char *version);
 
-/* Starts writing the collected lines. */
+/* Starts writing the collected lines; with state on disk, saving them and everything that was noted. */
 void journal_flush(struct journal *journal);
+
+/* For on_flushed() of the state: the lines that were saved may be written. */
+void journal_saved(struct journal *journal);
 
 /* The watch replaces an earlier one of the same name: a GAP with the reason `restarted`. Flushes. */
 void journal_restarted(struct journal *journal, struct journal_watch *watch, const char *why);
@@ -132,14 +153,24 @@ void journal_restarted(struct journal *journal, struct journal_watch *watch, con
 /* Writes a record about @watch, or about the daemon if @watch is NULL, and flushes. */
 void journal_note(struct journal *journal, struct journal_watch *watch, const struct note *note);
 
-/* Write START, with the reason if the sequence skipped numbers, and STOP. */
-void journal_start(struct journal *journal);
+/* Write START, with the reason if the sequence skipped numbers and with the text @state, and STOP. */
+void journal_start(struct journal *journal, const char *state);
 void journal_stop(struct journal *journal, const char *why);
 
 /* ---- event logs ---- */
 
 /* Reopens the files of all logs (SIGUSR1). */
 void journal_reopen(struct journal *journal);
+
+/* Sets the columns of lines on stdout, whose terminal was resized. Lines that are collected already
+ * stay as they are. */
+void journal_set_width(struct journal *journal, unsigned width);
+
+/* The name of an event log that is full and holds the watch named @watch; NULL: none does. */
+const char *journal_holder(const struct journal *journal, const char *watch);
+
+/* Learns which writes have ended: call it before a report. See event_log_collect(). */
+void journal_collect(struct journal *journal);
 
 /* Calls on_drained() when everything is written, possibly before it returns. */
 void journal_drain(struct journal *journal);

@@ -57,6 +57,7 @@ static void watch_replaces(struct event_subscription *s, const struct event_subs
         watch->events[i] += before->events[i];
     watch->heartbeats += before->heartbeats;
     watch->unchanged += before->unchanged;
+    watch->noise += before->noise;
     watch->gaps += before->gaps;
 }
 

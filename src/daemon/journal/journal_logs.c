@@ -71,11 +71,17 @@ static bool may_begin(const struct journal *j, const struct event_log *log)
            count_on_pool(&j->logs) + count_on_pool(&j->leaving) < POOL_LOGS;
 }
 
+static void begin_log(struct journal *j, struct event_log *log)
+{
+    event_log_restore(log, j->state ? inf_state_queue(j->state, log->name) : NULL);
+    event_log_begin(log);
+}
+
 static void begin_waiting_in(struct journal *j, struct list *logs)
 {
     for_each_log(log, logs)
         if (log->sm.state == EVENT_LOG_WAITING && may_begin(j, log))
-            event_log_begin(log);
+            begin_log(j, log);
 }
 
 /* ---- callbacks of event logs ---- */
@@ -94,6 +100,13 @@ static void on_log(struct event_log *log, enum inf_log_level level, const char *
 {
     struct journal *j = log->owner;
     j->log(j->owner, level, line);
+}
+
+static void on_print(struct event_log *log)
+{
+    struct journal *j = log->owner;
+    if (j->on_print)
+        j->on_print(j);
 }
 
 static void on_lost(struct event_log *log, int error)
@@ -122,6 +135,11 @@ static void on_dropped(struct event_log *log, uint64_t lines)
                                 .msg = msg,
                                 .count = (int64_t)lines});
     free(msg);
+}
+
+static void on_lines(struct event_log *log)
+{
+    journal_flush(log->owner);
 }
 
 /* Reported only in that log: the others have these lines. */
@@ -159,9 +177,13 @@ static void on_closed(struct event_log *log)
     struct journal *j = log->owner;
     add_counters(log, &j->past);
     list_remove(&log->node);
+    if (log->queue && !j->closing)
+        inf_state_queue_drop(log->queue);
     free(log);
     begin_waiting_in(j, &j->leaving);
     begin_waiting_in(j, &j->logs);
+    if (j->state && !j->closing)
+        journal_flush(j); /* the lines of a log that waited are not saved yet */
     journal_check_drained(j);
     check_closed(j);
 }
@@ -170,21 +192,23 @@ static const struct event_log_events events = {
     .on_hold = on_hold,
     .on_idle = on_idle,
     .on_log = on_log,
+    .on_print = on_print,
     .on_lost = on_lost,
     .on_closed = on_closed,
     .on_dropped = on_dropped,
+    .on_lines = on_lines,
     .on_removed = on_removed,
 };
 
 /* ---- reloading ---- */
 
-/* Lines whose numbers are not reserved yet are released later, by journal_flush(). */
+/* Its lines are released by journal_flush(), now or when their numbers are reserved. */
 static void remove_log(struct journal *j, struct event_log *log)
 {
     list_remove(&log->node);
     list_push(&j->leaving, &log->node);
-    if (seq_ready(j->seq))
-        event_log_flush(log);
+    event_log_release_events(log, NULL);
+    journal_flush(j);
     event_log_finish(log);
 }
 
@@ -205,8 +229,15 @@ static struct event_log *find_log(struct journal *j, const char *target)
     return NULL;
 }
 
-/* Takes ownership of @filter. */
-static void add_log(struct journal *j, const struct event_log_settings *s, struct filter *filter)
+/* What is made of the settings of a log, and can fail. */
+struct log_parts {
+    struct filter *filter;
+    struct record_fields *fields; /* NULL: none */
+};
+
+/* Takes ownership of @parts. */
+static void add_log(struct journal *j, const struct event_log_settings *s,
+                    const struct log_parts *parts)
 {
     const char *target = s->sink.target;
     struct event_log *log = NEW(struct event_log);
@@ -214,9 +245,9 @@ static void add_log(struct journal *j, const struct event_log_settings *s, struc
     event_log_init(log, j->clock, j->disk, j->budget, target, &events);
     log->owner = j;
     list_push(&j->logs, &log->node);
-    event_log_configure(log, s, filter);
+    event_log_configure(log, s, parts->filter, parts->fields);
     if (may_begin(j, log)) {
-        event_log_begin(log);
+        begin_log(j, log);
     } else {
         char *line = xasprintf(
             "event log %s: not opened yet; waiting until a removed event log is closed", target);
@@ -238,27 +269,41 @@ static bool is_listed(const struct event_log_settings *settings, size_t n, const
     return false;
 }
 
-static int make_filters(const struct event_log_settings *settings, size_t n,
-                        struct filter **filters, struct inf_error *err)
+static int make_parts(const struct event_log_settings *settings, size_t n, struct log_parts *parts,
+                      struct inf_error *err)
 {
     for (size_t i = 0; i < n; i++) {
-        const char *target = settings[i].sink.target;
+        const struct event_log_settings *s = &settings[i];
+        const char *target = s->sink.target;
         if (is_listed(settings, i, target))
             return err_set(err, INF_EINVAL, "event log '%s' is configured twice", target);
-        filters[i] = filter_make(&settings[i].filter, err);
-        if (!filters[i])
+        parts[i].filter = filter_make(&s->filter, err);
+        if (parts[i].filter && s->n_fields)
+            parts[i].fields = record_fields_make(s->fields, s->n_fields, err);
+        if (!parts[i].filter || (s->n_fields && !parts[i].fields))
             return err ? err_wrap(err, "event log '%s'", target) : -INF_EINVAL;
     }
     return 0;
 }
 
+/* The context that at least one log writes. */
+static unsigned context_parts(const struct journal *j)
+{
+    unsigned parts = 0;
+    for_each_log(log, &j->logs)
+        parts |= log->format->has_context ? log->record.context : 0;
+    return parts;
+}
+
 int journal_set_logs(struct journal *journal, const struct event_log_settings *settings, size_t n,
                      struct inf_error *err)
 {
-    struct filter **filters = xcalloc(n ? n : 1, sizeof(struct filter *));
-    int rc = make_filters(settings, n, filters, err);
-    for (size_t i = 0; rc < 0 && i < n; i++)
-        filter_free(filters[i]);
+    struct log_parts *parts = xcalloc(n ? n : 1, sizeof(*parts));
+    int rc = make_parts(settings, n, parts, err);
+    for (size_t i = 0; rc < 0 && i < n; i++) {
+        filter_free(parts[i].filter);
+        record_fields_free(parts[i].fields);
+    }
     if (rc == 0) {
         list_for_each_safe(node, &journal->logs) {
             struct event_log *log = container_of(node, struct event_log, node);
@@ -268,13 +313,14 @@ int journal_set_logs(struct journal *journal, const struct event_log_settings *s
         for (size_t i = 0; i < n; i++) {
             struct event_log *log = find_log(journal, settings[i].sink.target);
             if (log)
-                event_log_configure(log, &settings[i], filters[i]);
+                event_log_configure(log, &settings[i], parts[i].filter, parts[i].fields);
             else
-                add_log(journal, &settings[i], filters[i]);
+                add_log(journal, &settings[i], &parts[i]);
         }
+        journal->reader.context_parts = context_parts(journal);
         journal_update_holds(journal);
     }
-    free(filters);
+    free(parts);
     return rc;
 }
 
@@ -311,6 +357,8 @@ void journal_close(struct journal *journal)
         list_remove(node);
     while (journal->n_lost)
         forget_lost(journal, 0);
+    change_reader_done(&journal->reader);
+    journal_set_levels(journal, NULL);
     check_closed(journal);
 }
 

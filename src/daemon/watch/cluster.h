@@ -25,7 +25,6 @@ struct daemon_log;
 /* How the cluster is recognised when its server URL changes: see cluster_move.h. */
 struct cluster_identity {
     char *uid;                   /* of its namespace kube-system; NULL: unknown */
-    bool settled;                /* the uid is known, or is known to be unreadable */
     struct inf_request *request; /* owned; NULL: none is in progress */
     struct timer retry;          /* retries the request */
     bool failure_logged;         /* a failure was logged */
@@ -36,8 +35,10 @@ struct cluster {
     struct list node;
     const struct conf_cluster *conf; /* borrowed; replaced by each reload */
     struct inf_client *client;
+    struct inf_state *state; /* on disk; borrowed; NULL: none */
     struct clock *clock;
     struct daemon_log *log;
+    bool log_syncs;
     struct cluster_identity identity;
     struct cluster *next;  /* the same entry at its new URL, until identified; NULL: none */
     struct cluster *moves; /* set in a `next`: the cluster that moves to it */
@@ -50,8 +51,11 @@ struct cluster_setup {
     uv_loop_t *uv;
     struct clock *clock;
     struct daemon_log *log;
+    bool log_syncs;                /* log the first sync of each watch */
     const unsigned char *hash_key; /* NULL: each client makes its own */
     struct inf_budget *budget;     /* NULL: none */
+    uint32_t latency_ms;
+    struct inf_state *state; /* NULL: none */
     void *owner;
     void (*on_other)(struct cluster *cluster);
 };

@@ -30,13 +30,6 @@ static bool is_final(const struct inf_error *why)
            why->code == INF_EUNAUTHORIZED || why->code == INF_EDECODE;
 }
 
-static void report_identified(struct cluster *c)
-{
-    c->identity.settled = true;
-    if (c->identity.on_identified)
-        c->identity.on_identified(c);
-}
-
 static void on_uid(struct inf_request *request, const char *uid, const struct inf_error *why)
 {
     struct cluster *c = request->data;
@@ -47,7 +40,8 @@ static void on_uid(struct inf_request *request, const char *uid, const struct in
     if (uid)
         c->identity.uid = xstrdup(uid);
     if (uid || is_final(why)) {
-        report_identified(c);
+        if (c->identity.on_identified)
+            c->identity.on_identified(c);
         return;
     }
     daemon_log_printf(c->log,

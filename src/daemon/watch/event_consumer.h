@@ -25,12 +25,15 @@
 struct daemon;
 struct event_channel;
 struct event_subscription;
+struct noise;
 
 /* A watch as consumers see it. */
 struct watch_info {
     struct watch_id id;
     bool ignore_heartbeats; /* the option `ignore` */
     bool ignore_unchanged;
+    const struct noise *noise; /* what else it ignores; NULL: nothing */
+    bool resumed; /* it continues with the objects of an earlier run, at least in one namespace */
 };
 
 /* Embedded in the consumer's own struct. */

@@ -21,7 +21,7 @@
 #include "base/alloc.h"
 #include "base/base.h"
 #include "base/err.h"
-#include "base/glob.h"
+#include "base/text/glob.h"
 #include "daemon/daemon_log.h"
 #include "daemon/watch/watcher.h"
 
@@ -173,28 +173,22 @@ static void open_stream(struct namespace_tracker *f, struct watch_stream *stream
         inf_handler_pause(&stream->handler);
 }
 
-/* Reports one reported object as deleted. False: there is none left. */
-static bool report_one_deleted(struct watcher *w, struct watch_stream *stream)
-{
-    const struct inf_object *object = reported_objects_take(&stream->reported);
-    struct inf_event gone = {.verb = INF_DELETED,
-                             .origin = INF_LIVE,
-                             .old_object = object,
-                             .final = !stream->ns_deleted,
-                             .received_us = clock_wall_us(w->cluster->clock)};
-    if (!object)
-        return false;
-    event_channel_event(&w->channel, &gone, stream->ns_deleted ? "deleted" : SELECTION_NS_LEFT);
-    inf_object_unref(object);
-    return true;
-}
-
-/* True if objects are left after one slice, or because the watch is held. */
+/* Reports what the stream reported as deleted, in slices. True if objects are left after one slice,
+ * or because the watch is held. */
 static bool report_some_deleted(struct watcher *w, struct watch_stream *stream)
 {
-    for (int i = 0; i < SLICE && !event_channel_is_held(&w->channel); i++)
-        if (!report_one_deleted(w, stream))
-            break;
+    for (int i = 0; i < SLICE && !event_channel_is_held(&w->channel); i++) {
+        const struct inf_object *object = reported_objects_take(&stream->reported);
+        struct inf_event gone = {.verb = INF_DELETED,
+                                 .origin = INF_LIVE,
+                                 .old_object = object,
+                                 .final = !stream->ns_deleted,
+                                 .received_us = clock_wall_us(w->cluster->clock)};
+        if (!object)
+            return false;
+        event_channel_event(&w->channel, &gone, stream->ns_deleted ? "deleted" : SELECTION_NS_LEFT);
+        inf_object_unref(object);
+    }
     return !reported_objects_is_empty(&stream->reported);
 }
 
@@ -271,10 +265,11 @@ void namespace_tracker_begin(struct namespace_tracker *f)
         inf_handler_add(f->informer, &f->handler);
 }
 
-/* Deselects the namespaces that the new conf excludes. */
-static void deselect_excluded(struct namespace_tracker *f)
+void namespace_tracker_change(struct namespace_tracker *f, const struct conf_watch *before,
+                              const char *why)
 {
     struct watcher *w = watcher_of(f);
+    struct inf_watch watch = watch_of_namespaces(w->conf);
     const struct conf_list *excluded = &w->conf->exclude_namespaces;
     list_for_each(node, &w->streams) {
         struct watch_stream *stream = container_of(node, struct watch_stream, node);
@@ -282,14 +277,6 @@ static void deselect_excluded(struct namespace_tracker *f)
             glob_any((const char *const *)excluded->items, excluded->count, stream->ns))
             deselect_stream(f, stream, false, STREAM_DESELECTED);
     }
-}
-
-void namespace_tracker_change(struct namespace_tracker *f, const struct conf_watch *before,
-                              const char *why)
-{
-    struct watcher *w = watcher_of(f);
-    struct inf_watch watch = watch_of_namespaces(w->conf);
-    deselect_excluded(f);
     if (strcmp(before->namespace_selector, w->conf->namespace_selector) == 0) {
         select_all_namespaces(f);
     } else {
@@ -332,11 +319,6 @@ bool namespace_tracker_complete(const struct namespace_tracker *f)
     return inf_handler_synced(&f->handler);
 }
 
-static bool is_over_limit(const struct namespace_tracker *f)
-{
-    return f->selected > NAMESPACE_TRACKER_MAX;
-}
-
 void namespace_tracker_status(const struct namespace_tracker *f, struct watcher_status *status)
 {
     struct inf_status one;
@@ -345,7 +327,7 @@ void namespace_tracker_status(const struct namespace_tracker *f, struct watcher_
     status->by_labels = true;
     inf_informer_status(f->informer, &one);
     one.synced &= namespace_tracker_complete(f);
-    if (is_over_limit(f) && !one.error.code)
+    if (f->selected > NAMESPACE_TRACKER_MAX && !one.error.code)
         err_set(&one.error, INF_ETOOBIG,
                 "namespace_selector selects %zu namespaces, the limit is %d; select fewer, or "
                 "watch all namespaces except exclude_namespaces",

@@ -9,7 +9,7 @@
  *     deleted   its deletion was in progress (metadata.deletionTimestamp), and only labels could
  *               have made it leave, which are not expected to change during a deletion
  *     left      the state that was sent is not selected (some servers send the one after the
- *               change), or a cache of all objects (another watch's: left_selection.h) still has
+ *               change), or a cache of all objects (another watch's: watch_stream.c) still has
  *               the object, without the labels, at the version of the deletion or a later one
  *
  * For a watch that selects namespaces by label (namespace_tracker.h) the reason is always known:

@@ -3,8 +3,8 @@
  * the informer watches.
  *
  * Normal path: watch_stream_open(), watch_stream_begin(), then the handler's callbacks report to
- * the event_channel of the watch. The conf was validated before, so opening or changing an informer can't fail at that
- * point. If the event log of this stream blocks other watches of the same informer, the stream
+ * the event_channel of the watch. The conf was validated before, so opening or changing an informer
+ * can't fail at that point. If the event log of this stream blocks other watches of the same informer, the stream
  * continues with a separate one.
  */
 #include "daemon/watch/watch_stream.h"
@@ -15,7 +15,6 @@
 #include "base/alloc.h"
 #include "base/base.h"
 #include "daemon/daemon_log.h"
-#include "daemon/watch/left_selection.h"
 #include "daemon/watch/watcher.h"
 
 static const struct sm_state stream_states[] = {
@@ -28,11 +27,58 @@ static const struct sm_state stream_states[] = {
     [STREAM_RETURNING] = {"returning", SM_TO(STREAM_CLOSED) | SM_TO(STREAM_LEAVING)},
 };
 
-/* ---- handler ---- */
+/* ---- why an object is gone ---- */
 
-static struct watch_stream *stream_of(struct inf_handler *handler)
+static bool same_resource(const struct watch_stream *a, const struct watch_stream *b)
 {
-    return container_of(handler, struct watch_stream, handler);
+    struct inf_resource of_a, of_b;
+    return inf_informer_resource(a->informer, &of_a) && inf_informer_resource(b->informer, &of_b) &&
+           strcmp(of_a.group, of_b.group) == 0 && strcmp(of_a.name, of_b.name) == 0;
+}
+
+/* Whether the cache of a stream of @other proves that the object of @gone still exists. */
+static bool watcher_still_has(const struct watcher *other, const struct watch_stream *stream,
+                              const struct inf_event *gone)
+{
+    const struct inf_object *last = inf_event_object(gone);
+    const char *ns = inf_object_namespace(last), *name = inf_object_name(last);
+    const char *version = inf_store_resource_version(inf_informer_store(stream->informer));
+    list_for_each(node, &other->streams) {
+        const struct watch_stream *s = container_of(node, struct watch_stream, node);
+        const struct inf_store *all;
+        if (!watch_stream_is_current(s) || (s->ns && strcmp(s->ns, ns) != 0) ||
+            !same_resource(s, stream))
+            continue;
+        all = inf_informer_store(s->informer);
+        if (selection_was_left(&stream->watcher->selection, gone, version,
+                               inf_store_get(all, ns, name), inf_store_resource_version(all)))
+            return true;
+    }
+    return false;
+}
+
+/*
+ * Whether the object of @gone, a DELETED event of @stream, certainly exists. The server sends the
+ * same event for a deletion and for an object that left the selection: the last state that was
+ * selected. If another watch of the same cluster caches the same resource without selectors and with
+ * all labels, and its cache has reached the version of the deletion, that cache shows which it was.
+ * Otherwise it is unknown.
+ */
+static bool left_selection_for_certain(const struct watch_stream *stream,
+                                       const struct inf_event *gone)
+{
+    const struct watcher *w = stream->watcher;
+    if (!w->selection.labels)
+        return false;
+    list_for_each(node, &w->channel.consumers->channels) {
+        const struct event_channel *channel = container_of(node, struct event_channel, node);
+        const struct watcher *other = container_of(channel, struct watcher, channel);
+        bool has_everything = !other->selection.selects && selection_keeps_labels(other->conf);
+        if (other != w && other->cluster == w->cluster && has_everything &&
+            watcher_still_has(other, stream, gone))
+            return true;
+    }
+    return false;
 }
 
 /* Whether the object is in a namespace that the stream no longer watches. */
@@ -40,6 +86,13 @@ static bool left_the_stream(const struct watch_stream *stream, const struct inf_
 {
     const char *ns = inf_object_namespace(inf_event_object(event));
     return stream->sm.state == STREAM_ENDED || (stream->ns && strcmp(stream->ns, ns) != 0);
+}
+
+/* ---- handler ---- */
+
+static struct watch_stream *stream_of(struct inf_handler *handler)
+{
+    return container_of(handler, struct watch_stream, handler);
 }
 
 static void on_event(struct inf_handler *handler, struct inf_informer *informer,
@@ -53,12 +106,16 @@ static void on_event(struct inf_handler *handler, struct inf_informer *informer,
     /* the first list of a namespace that was added later is not part of the initial sync */
     if (stream->late && event->origin == INF_INITIAL)
         reported.origin = INF_RELIST;
-    if (event->origin == INF_RELIST && left_the_stream(stream, event))
+    else if (stream->saved.was_synced && event->origin == INF_INITIAL)
+        reported.origin = INF_RESUMED;
+    if ((event->origin == INF_RELIST || event->origin == INF_RESUMED) &&
+        left_the_stream(stream, event))
         reason = SELECTION_NS_LEFT;
     else if (event->verb == INF_DELETED && left_selection_for_certain(stream, event))
         reason = SELECTION_LEFT;
     watcher_resolve(w, event->origin != INF_LIVE);
     event_channel_event(&w->channel, &reported, reason);
+    saved_stream_note(stream, event);
     if (!namespace_tracker_is_active(&w->tracker))
         return;
     reported_objects_note(&stream->reported, event);
@@ -125,9 +182,10 @@ static void on_blocking(struct inf_handler *handler, struct inf_informer *inform
 
 static void on_batch_end(struct inf_handler *handler, struct inf_informer *informer)
 {
-    const struct watch_stream *stream = stream_of(handler);
+    struct watch_stream *stream = stream_of(handler);
     (void)informer;
     stream->watcher->info_is_current = false; /* discovery may run before the next batch */
+    saved_stream_batch_end(stream);
     event_consumers_flush(stream->watcher->channel.consumers);
     if (watch_stream_is_over(stream))
         watcher_tidy(stream->watcher);
@@ -169,6 +227,7 @@ struct inf_watch watch_stream_watch(const struct conf_watch *c, const char *ns)
         .metadata_only = c->keep == CONF_KEEP_METADATA,
         .indexes = c->indexes.items,
         .n_indexes = c->indexes.count,
+        .compact = c->cache == CONF_CACHE_COMPACT,
         .coalesce = c->coalesce,
         .optional = c->optional,
     };
@@ -186,8 +245,8 @@ static const struct inf_handler stream_handler = {
 int watch_stream_open(struct watch_stream *stream, struct inf_error *err)
 {
     struct inf_watch watch = watch_stream_watch(stream->watcher->conf, stream->ns);
-    stream->informer = inf_informer_open(stream->watcher->cluster->client, &watch, err);
     stream->handler = stream_handler;
+    stream->informer = saved_stream_open(stream, &watch, err);
     if (!stream->informer)
         return -err->code;
     sm_move(&stream->sm, STREAM_OPEN, "opened");
@@ -196,7 +255,8 @@ int watch_stream_open(struct watch_stream *stream, struct inf_error *err)
 
 void watch_stream_begin(struct watch_stream *stream)
 {
-    inf_handler_add(stream->informer, &stream->handler);
+    if (stream->saved.state == SAVED_NOT)
+        inf_handler_add(stream->informer, &stream->handler);
 }
 
 void watch_stream_change(struct watch_stream *stream, const char *ns, const char *why)
@@ -209,6 +269,7 @@ void watch_stream_change(struct watch_stream *stream, const char *ns, const char
     watch = watch_stream_watch(stream->watcher->conf, stream->ns);
     if (stream->informer && inf_informer_change(stream->informer, &watch, why, &err) < 0)
         abort(); /* UNTESTED: watcher_check() has found it good */
+    saved_stream_rebuild(stream, /* regrouped= */ false);
 }
 
 void watch_stream_merge(struct watch_stream *stream, struct watch_stream *other)
@@ -216,7 +277,8 @@ void watch_stream_merge(struct watch_stream *stream, struct watch_stream *other)
     watcher_keep_counters(other->watcher, other->informer);
     inf_informer_merge(stream->informer, other->informer);
     other->informer = NULL; /* closed */
-    watch_stream_free(other);
+    saved_stream_rebuild(stream, /* regrouped= */ true);
+    watch_stream_discard(other);
 }
 
 struct watch_stream *watch_stream_split_off(struct watch_stream *stream, const char *ns,
@@ -230,6 +292,8 @@ struct watch_stream *watch_stream_split_off(struct watch_stream *stream, const c
     if (!part->informer)
         abort(); /* UNTESTED: watcher_check() has found it good */
     sm_move(&part->sm, STREAM_OPEN, "split off");
+    saved_stream_begin(part);
+    saved_stream_rebuild(stream, /* regrouped= */ true);
     return part;
 }
 
@@ -257,8 +321,15 @@ void watch_stream_close(struct watch_stream *stream)
     stream->informer = NULL;
 }
 
+void watch_stream_discard(struct watch_stream *stream)
+{
+    saved_stream_drop(stream);
+    watch_stream_free(stream);
+}
+
 void watch_stream_free(struct watch_stream *stream)
 {
+    saved_stream_close(stream);
     list_remove(&stream->node);
     watch_stream_close(stream);
     reported_objects_free(&stream->reported);

@@ -15,6 +15,7 @@
 #include "base/sm.h"
 #include "daemon/conf/conf.h"
 #include "daemon/watch/reported_objects.h"
+#include "daemon/watch/saved_stream.h"
 
 struct watcher;
 
@@ -36,7 +37,8 @@ struct watch_stream {
     struct inf_informer *informer; /* NULL: not open */
     struct inf_handler handler;
     struct sm sm; /* enum watch_stream_state */
-    bool late;    /* opened after the first sync: its objects are not reported as initial */
+    struct saved_stream saved;
+    bool late; /* opened after the first sync: its objects are not reported as initial */
 
     /* if its namespace was selected by label: see namespace_tracker.c */
     bool ns_deleted;                  /* the namespace is not selected because it was deleted */
@@ -84,7 +86,9 @@ bool watch_stream_is_over(const struct watch_stream *stream);
 /* Closes the informer: no more events follow. Does nothing if it is not open. */
 void watch_stream_close(struct watch_stream *stream);
 
-/* Closes the stream, removes it from its list and frees it. Not from one of its own callbacks. */
+/* Closes the stream, removes it from its list and frees it. Not from one of its own callbacks. Its
+ * objects stay in the state on disk, except with _discard(). */
 void watch_stream_free(struct watch_stream *stream);
+void watch_stream_discard(struct watch_stream *stream);
 
 #endif

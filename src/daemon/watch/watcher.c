@@ -11,9 +11,12 @@
 
 #include "base/alloc.h"
 #include "base/base.h"
+#include "base/buf.h"
 #include "base/builtin_resource.h"
 #include "base/err.h"
 #include "base/str.h"
+#include "daemon/daemon_log.h"
+#include "daemon/journal/noise.h"
 
 /* ---- identity ---- */
 
@@ -52,6 +55,29 @@ static void copy_resource(struct watcher *w)
     }
 }
 
+static void watcher_set_conf(struct watcher *w, const struct conf_watch *conf)
+{
+    w->conf = conf;
+    noise_free(w->noise);
+    w->noise = noise_make(conf->ignore.items, conf->ignore.count);
+}
+
+static bool ignores(const struct conf_watch *conf, const char *preset)
+{
+    for (size_t i = 0; i < conf->ignore.count; i++)
+        if (strcmp(conf->ignore.items[i], preset) == 0)
+            return true;
+    return false;
+}
+
+static bool is_resumed(const struct watcher *w)
+{
+    list_for_each(node, &w->streams)
+        if (container_of(node, struct watch_stream, node)->saved.resumed)
+            return true;
+    return false;
+}
+
 void watcher_update_info(struct watcher *w)
 {
     const struct watched_resource *r = &w->resource;
@@ -69,8 +95,10 @@ void watcher_update_info(struct watcher *w)
                .resource = name,
                .kind = r->kind ? r->kind : kind,
                .selection = &w->selection},
-        .ignore_heartbeats = w->conf->ignore & CONF_IGNORE_HEARTBEATS,
-        .ignore_unchanged = w->conf->ignore & CONF_IGNORE_UNCHANGED,
+        .ignore_heartbeats = ignores(w->conf, "heartbeats"),
+        .ignore_unchanged = w->conf->ignore.count > 0,
+        .noise = w->noise,
+        .resumed = is_resumed(w),
     };
 }
 
@@ -105,6 +133,29 @@ static bool is_synced(const struct watcher *w)
     return namespace_tracker_complete(&w->tracker);
 }
 
+/* "4,500" */
+static void put_grouped(struct buf *out, size_t n)
+{
+    if (n < 1000) {
+        buf_printf(out, "%zu", n);
+        return;
+    }
+    put_grouped(out, n / 1000);
+    buf_printf(out, ",%03zu", n % 1000);
+}
+
+/* "watch pods: synced, 4,500 objects in 1.2s" */
+static void log_synced(const struct watcher *w, const struct watcher_status *status)
+{
+    struct buf line = {0};
+    buf_printf(&line, "watch %s: %s, ", w->conf->name,
+               w->channel.info.resumed ? "resumed" : "synced");
+    put_grouped(&line, status->objects);
+    daemon_log_printf(w->cluster->log, INF_LOG_INFO, "%.*s object%s in %.1fs", (int)line.len,
+                      line.bytes, status->objects == 1 ? "" : "s", (double)status->age_ms / 1000);
+    buf_free(&line);
+}
+
 void watcher_check_synced(struct watcher *w)
 {
     struct watcher_status status;
@@ -113,6 +164,8 @@ void watcher_check_synced(struct watcher *w)
     w->synced = true;
     watcher_status(w, &status);
     watcher_update_info(w);
+    if (w->cluster->log_syncs)
+        log_synced(w, &status);
     event_channel_synced(&w->channel, status.objects, version_of(w));
 }
 
@@ -161,7 +214,7 @@ static void free_ended_streams(struct task *task)
     list_for_each_safe(node, &w->streams) {
         struct watch_stream *stream = container_of(node, struct watch_stream, node);
         if (stream->informer && watch_stream_is_over(stream))
-            watch_stream_free(stream);
+            watch_stream_discard(stream);
     }
 }
 
@@ -177,7 +230,7 @@ struct watcher *watcher_open(const struct conf_watch *conf, struct cluster *clus
     list_init(&w->node);
     list_init(&w->streams);
     task_init(&w->tidy, PHASE_PUMP, free_ended_streams);
-    w->conf = conf;
+    watcher_set_conf(w, conf);
     w->cluster = cluster;
     w->opened_ms = clock_now_ms(cluster->clock);
     selection_init(&w->selection, conf);
@@ -201,22 +254,17 @@ void watcher_begin(struct watcher *w)
     event_channel_open(&w->channel);
 }
 
-static void rename_streams(struct watcher *w)
+void watcher_move(struct watcher *w, const struct conf_watch *conf, struct cluster *cluster)
 {
+    watcher_set_conf(w, conf);
+    w->cluster = cluster;
     list_for_each(node, &w->streams) {
         const struct watch_stream *stream = container_of(node, struct watch_stream, node);
         if (stream->informer)
-            inf_informer_set_log_name(stream->informer, w->conf->name);
+            inf_informer_set_log_name(stream->informer, conf->name);
     }
     if (w->tracker.informer)
-        inf_informer_set_log_name(w->tracker.informer, w->conf->name);
-}
-
-void watcher_move(struct watcher *w, const struct conf_watch *conf, struct cluster *cluster)
-{
-    w->conf = conf;
-    w->cluster = cluster;
-    rename_streams(w);
+        inf_informer_set_log_name(w->tracker.informer, conf->name);
     watcher_update_info(w);
 }
 
@@ -240,5 +288,6 @@ void watcher_close(struct watcher *w)
     free(w->resource.version);
     free(w->resource.name);
     free(w->resource.kind);
+    noise_free(w->noise);
     free(w);
 }

@@ -28,6 +28,7 @@ struct watched_resource {
 struct watcher {
     struct list node;
     const struct conf_watch *conf; /* borrowed; replaced by each reload */
+    struct noise *noise;           /* what `conf` ignores; see journal/noise.h */
     struct cluster *cluster;
     struct event_channel channel;     /* to the consumers; opened by watcher_begin() */
     struct watched_resource resource; /* the discovered one; copied into channel.info */

@@ -112,22 +112,17 @@ static void split_off_namespace(struct watcher *w, struct watch_stream *from, co
         inf_handler_pause(&part->handler);
 }
 
-/* Namespaces whose objects another stream would report as deleted. */
-static void split_off_former(struct watcher *w, const char *why)
+/* From some namespaces to others. */
+static void regroup_streams(struct watcher *w, const char *why)
 {
     const struct conf_list *list = &w->conf->namespaces;
+    /* namespaces whose objects another stream would report as deleted */
     for (size_t i = 0; i < list->count; i++) {
         const char *ns = list->items[i];
         struct watch_stream *former = find_stream(w, ns) ? NULL : find_former(w, ns);
         if (former)
             split_off_namespace(w, former, ns, why);
     }
-}
-
-static void regroup_streams(struct watcher *w, const char *why)
-{
-    const struct conf_list *list = &w->conf->namespaces;
-    split_off_former(w, why);
     list_for_each(node, &w->streams) {
         struct watch_stream *stream = container_of(node, struct watch_stream, node);
         if (stream->ns && watch_stream_is_current(stream) && !is_listed(list, stream->ns))

@@ -71,6 +71,8 @@ void watcher_status_add(struct watcher_status *s, const struct inf_status *one, 
     sum->held_for_ms = older(sum->held_for_ms, one->held_for_ms);
     add_counters(sum, one);
     sum->queued += one->queued;
+    sum->list_objects += one->list_objects;
+    sum->list_bytes += one->list_bytes;
     s->streams++;
     s->live += watcher_stream_is_live(one);
 }

@@ -14,7 +14,7 @@
 #include "base/alloc.h"
 #include "base/err.h"
 #include "base/str.h"
-#include "base/timestamp.h"
+#include "base/text/timestamp.h"
 
 /* The string @key; NULL if it is absent, null or "". -INF_EDECODE if it is not a string, or
  * contains a NUL. */

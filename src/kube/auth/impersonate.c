@@ -18,7 +18,8 @@
 #include "base/str.h"
 #include "kube/config/kubeconfig_entry.h"
 
-#define IMPERSONATE_USER "Impersonate-User"
+#define IMPERSONATE_USER  "Impersonate-User"
+#define IMPERSONATE_GROUP "Impersonate-Group"
 
 /* Takes ownership of @name. */
 static void add_header(struct kubeconfig *c, char *name, const char *value)
@@ -91,7 +92,7 @@ int impersonate_read(const struct user_entry *e, struct kubeconfig *c, struct in
         rc = add_header_of(c, e, e->as_uid, xstrdup("Impersonate-Uid"), e->as_uid, err);
     for (const struct yaml_node *n = e->as_groups ? e->as_groups->first : NULL; n && !rc;
          n = n->next)
-        rc = add_header_of(c, e, e->as_groups, xstrdup("Impersonate-Group"), n, err);
+        rc = add_header_of(c, e, e->as_groups, xstrdup(IMPERSONATE_GROUP), n, err);
     for (const struct yaml_node *n = e->as_user_extra ? e->as_user_extra->first : NULL; n && !rc;
          n = n->next)
         rc = add_extra(e, n, c, err);
@@ -106,5 +107,34 @@ int impersonate_user(struct kubeconfig *c, const char *user, struct inf_error *e
         str_replace(&c->impersonate[0].value, user);
     else
         add_header(c, xstrdup(IMPERSONATE_USER), user);
+    return 0;
+}
+
+static void remove_headers(struct kubeconfig *c, const char *name)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < c->n_impersonate; i++) {
+        if (strcmp(c->impersonate[i].name, name) != 0) {
+            c->impersonate[kept++] = c->impersonate[i];
+            continue;
+        }
+        free(c->impersonate[i].name);
+        free(c->impersonate[i].value);
+    }
+    c->n_impersonate = kept;
+}
+
+int impersonate_groups(struct kubeconfig *c, const char *const *groups, struct inf_error *err)
+{
+    remove_headers(c, IMPERSONATE_GROUP);
+    for (; *groups; groups++) {
+        if (!(*groups)[0] || str_has_control(str_of(*groups)))
+            return err_set(err, INF_ECONF,
+                           "as_groups: must be group names without control characters");
+        if (c->n_impersonate >= IMPERSONATE_MAX)
+            return err_set(err, INF_ECONF, "as_groups: too many groups; at most %d",
+                           IMPERSONATE_MAX);
+        add_header(c, xstrdup(IMPERSONATE_GROUP), *groups);
+    }
     return 0;
 }

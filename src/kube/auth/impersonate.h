@@ -20,4 +20,8 @@ int impersonate_read(const struct user_entry *e, struct kubeconfig *c, struct in
  * or -INF_ECONF with a message about "as" if the name can't be sent in a header. */
 int impersonate_user(struct kubeconfig *c, const char *user, struct inf_error *err);
 
+/* Impersonates @groups, NULL-terminated, instead of those in the file; a user must be set. Returns 0,
+ * or -INF_ECONF with a message about "as_groups". */
+int impersonate_groups(struct kubeconfig *c, const char *const *groups, struct inf_error *err);
+
 #endif

@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-#include "base/yaml.h"
+#include "base/text/yaml.h"
 
 /* Common to all of them: names the entry in messages. */
 struct entry {

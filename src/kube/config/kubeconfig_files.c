@@ -15,7 +15,7 @@
 #include "base/base.h"
 #include "base/err.h"
 #include "base/file.h"
-#include "base/yaml.h"
+#include "base/text/yaml.h"
 
 enum {
     ENTRIES_MAX = 4096, /* LIMIT: of one list; each name is compared with all before it */

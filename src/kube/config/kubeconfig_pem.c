@@ -10,9 +10,9 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/base64.h"
 #include "base/err.h"
 #include "base/file.h"
+#include "base/text/base64.h"
 
 enum {
     PEM_MAX = 1024 * 1024, /* LIMIT: bytes of a certificate, bundle or key file */

@@ -11,9 +11,9 @@
 
 #include "base/alloc.h"
 #include "base/base.h"
-#include "base/base64.h"
 #include "base/file.h"
 #include "base/str.h"
+#include "base/text/base64.h"
 #include "kube/auth/impersonate.h"
 #include "kube/config/kubeconfig_entry.h"
 #include "kube/config/kubeconfig_pem.h"

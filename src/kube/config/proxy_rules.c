@@ -27,8 +27,8 @@
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "base/err.h"
-#include "base/idna.h"
 #include "base/str.h"
+#include "base/text/idna.h"
 #include "kube/config/proxy_url.h"
 
 enum {

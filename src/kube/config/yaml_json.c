@@ -7,9 +7,9 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/json_string.h"
 #include "base/str.h"
-#include "base/yaml.h"
+#include "base/text/json_string.h"
+#include "base/text/yaml.h"
 
 static const char *skip_digits(const char *at)
 {

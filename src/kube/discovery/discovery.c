@@ -45,7 +45,8 @@ static bool is_kind_name(const char *text)
     return is;
 }
 
-static char **copy_short_names(yyjson_val *array)
+/* Skips what is not a valid name. */
+static char **copy_labels(yyjson_val *array)
 {
     char **names = xcalloc(yyjson_arr_size(array) + 1, sizeof(*names));
     yyjson_val *item;
@@ -77,7 +78,9 @@ static void add_resource(struct discovery *d, struct str group, struct str versi
         .name = xstrdup(name),
         .singular = xstrdup(singular),
         .kind = xstrdup(kind),
-        .short_names = copy_short_names(yyjson_obj_get(entry, "shortNames")),
+        .short_names = copy_labels(yyjson_obj_get(entry, "shortNames")),
+        .categories = copy_labels(yyjson_obj_get(entry, "categories")),
+        .verbs = copy_labels(verbs),
         .namespaced = yyjson_get_bool(yyjson_obj_get(entry, "namespaced")),
         .watchable = contains_string(verbs, "list") && contains_string(verbs, "watch"),
     };
@@ -169,6 +172,30 @@ const char *discovery_preferred(const struct discovery *d, const char *group)
     return first;
 }
 
+bool discovery_is_preferred(const struct discovery *d, const struct api_resource *r)
+{
+    const char *preferred = discovery_preferred(d, r->group);
+    const struct api_resource *first = NULL;
+    if (!preferred || strcmp(preferred, r->version) == 0)
+        return true;
+    for (size_t i = 0; i < d->n_resources; i++) {
+        const struct api_resource *other = &d->resources[i];
+        if (strcmp(other->name, r->name) != 0 || strcmp(other->group, r->group) != 0)
+            continue;
+        if (strcmp(other->version, preferred) == 0)
+            return false;
+        first = first ? first : other;
+    }
+    return first == r;
+}
+
+static void free_labels(char **labels)
+{
+    for (char **label = labels; *label; label++)
+        free(*label);
+    free(labels);
+}
+
 void discovery_free(struct discovery *d)
 {
     for (size_t i = 0; i < d->n_resources; i++) {
@@ -178,9 +205,9 @@ void discovery_free(struct discovery *d)
         free(r->name);
         free(r->singular);
         free(r->kind);
-        for (char **name = r->short_names; *name; name++)
-            free(*name);
-        free(r->short_names);
+        free_labels(r->short_names);
+        free_labels(r->categories);
+        free_labels(r->verbs);
     }
     for (size_t i = 0; i < d->n_versions; i++) {
         free(d->versions[i].group);

@@ -28,7 +28,9 @@ struct api_resource {
     char *name;         /* plural, lower case */
     char *singular;     /* lower case; "": not given */
     char *kind;         /* as written: "Deployment" */
-    char **short_names; /* ends with NULL */
+    char **short_names; /* ends with NULL, like the following */
+    char **categories;  /* "all" */
+    char **verbs;       /* "list", "watch", ... */
     bool namespaced;
     bool watchable; /* supports list and watch */
 };
@@ -58,6 +60,10 @@ int discovery_add(struct discovery *d, struct str text, struct inf_error *err);
 
 /* The preferred version of @group, else its first one; NULL if the group is unknown. */
 const char *discovery_preferred(const struct discovery *d, const char *group);
+
+/* Whether clients should use @r, which is in the table: it is in the preferred version of its group, or
+ * that version does not have the resource and @r is the first that has it. */
+bool discovery_is_preferred(const struct discovery *d, const struct api_resource *r);
 
 void discovery_free(struct discovery *d);
 

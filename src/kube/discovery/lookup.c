@@ -31,7 +31,10 @@ static void lookup_finish(struct lookup *l, const struct api_resource *found,
     struct discovery table = l->table; /* @found is in it */
     l->table = (struct discovery){.resources = NULL};
     lookup_stop(l);
-    l->on_end(l, found, why);
+    if (l->on_table)
+        l->on_table(l, why ? NULL : &table, why);
+    else
+        l->on_end(l, found, why);
     discovery_free(&table);
 }
 
@@ -77,12 +80,30 @@ static void warn_about_silent_groups(const struct lookup *l, const struct api_re
     buf_free(&silent);
 }
 
+/* All documents of a lookup of all resources were read. */
+static void finish_table(struct lookup *l)
+{
+    struct warnings *warnings = discovery_cache_server(l->discovery_cache)->warnings;
+    if (l->silent && warnings) {
+        struct buf text = {0};
+        put_silent(l, &text);
+        warnings_log(warnings, text.bytes);
+        buf_free(&text);
+    }
+    lookup_finish(l, NULL, NULL);
+}
+
 /* All documents were read: resolves the name. */
 static void resolve_name(struct lookup *l)
 {
     const struct api_resource *found = NULL;
     struct inf_error why = {.code = 0};
-    int rc = resource_name_find(l->wanted, &l->table, &found, &why);
+    int rc;
+    if (l->on_table) {
+        finish_table(l);
+        return;
+    }
+    rc = resource_name_find(l->wanted, &l->table, &found, &why);
     if (rc == -INF_ENOTFOUND && l->oldest_ms > LOOKUP_FRESH_MS) {
         lookup_start(l, l->discovery_cache, l->clock, l->wanted, LOOKUP_FRESH_MS);
         return;
@@ -134,7 +155,7 @@ static char *next_path(struct lookup *l)
     const struct api_resource *found;
     const struct api_version *v;
     /* The core group takes precedence: if it has the resource, other groups need not be read. */
-    if (l->step == IN_CORE &&
+    if (l->step == IN_CORE && !l->on_table &&
         (only_core || resource_name_find(l->wanted, &l->table, &found, NULL) != -INF_ENOTFOUND))
         return NULL;
     if (l->step == IN_CORE || (l->step == IN_GROUP && l->group_404)) {
@@ -277,6 +298,13 @@ void lookup_start(struct lookup *l, struct discovery_cache *discovery_cache, str
     l->reader.on_progress = lookup_on_progress;
     l->start.fire = lookup_on_start;
     timer_start(clock, &l->start, 0);
+}
+
+void lookup_start_all(struct lookup *l, struct discovery_cache *discovery_cache,
+                      struct clock *clock)
+{
+    static const struct resource_name any = {.name = NULL};
+    lookup_start(l, discovery_cache, clock, &any, DISCOVERY_CACHE_KEEP_MS);
 }
 
 void lookup_stop(struct lookup *l)

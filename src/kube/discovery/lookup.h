@@ -37,6 +37,10 @@ struct lookup {
      * @why. */
     void (*on_end)(struct lookup *lookup, const struct api_resource *found,
                    const struct inf_error *why);
+    /* Instead of on_end(), for lookup_start_all(): everything that the server has, valid during the
+     * call; NULL: failed, see @why. */
+    void (*on_table)(struct lookup *lookup, const struct discovery *table,
+                     const struct inf_error *why);
     void (*on_progress)(struct lookup *lookup); /* the server responds; may be NULL */
 
     /* private */
@@ -64,6 +68,11 @@ struct lookup {
  * under way. Never calls back before it returns. All arguments are borrowed until the end. */
 void lookup_start(struct lookup *lookup, struct discovery_cache *discovery_cache,
                   struct clock *clock, const struct resource_name *wanted, uint64_t max_age_ms);
+
+/* Reads all groups, with documents from the cache. Groups that do not respond are skipped, with a
+ * warning. Otherwise like lookup_start(). */
+void lookup_start_all(struct lookup *lookup, struct discovery_cache *discovery_cache,
+                      struct clock *clock);
 
 /* Cancels the lookup; there are no more callbacks. Does nothing if none is under way. */
 void lookup_stop(struct lookup *lookup);

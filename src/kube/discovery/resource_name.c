@@ -14,7 +14,7 @@
 #include "base/buf.h"
 #include "base/builtin_resource.h"
 #include "base/err.h"
-#include "base/nearest.h"
+#include "base/text/nearest.h"
 
 enum {
     RESOURCE_NAME_MAX = 384, /* LIMIT: characters of a name with its group and version */

@@ -13,7 +13,7 @@
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "base/err.h"
-#include "base/json_string.h"
+#include "base/text/json_string.h"
 
 /* ---- reading ---- */
 

@@ -28,6 +28,31 @@ enum {
 
 /* ---- the head ---- */
 
+struct http_head clean_head_make(struct clean_head *clean, const struct http_head *head,
+                                 const struct scrubber *scrubber)
+{
+    size_t at = 0;
+    *clean = (struct clean_head){.headers = xcalloc(head->n_headers + 1, sizeof(head->headers[0]))};
+    for (size_t i = 0; i < head->n_headers; i++) {
+        const char *value = head->headers[i].value;
+        size_t start = clean->values.len, len = strlen(value);
+        buf_put(&clean->values, value, len);
+        clean->values.len = start + scrubber_clean(scrubber, clean->values.bytes + start, len);
+        buf_putc(&clean->values, '\0');
+    }
+    for (size_t i = 0; i < head->n_headers; i++) {
+        clean->headers[i] = (struct http_header){head->headers[i].name, clean->values.bytes + at};
+        at += strlen(clean->values.bytes + at) + 1;
+    }
+    return (struct http_head){head->status, clean->headers, head->n_headers};
+}
+
+void clean_head_free(struct clean_head *clean)
+{
+    free(clean->headers);
+    buf_free(&clean->values);
+}
+
 /* Types are case-insensitive and may have parameters. */
 static bool is_json(const char *content_type)
 {

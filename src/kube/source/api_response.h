@@ -2,7 +2,7 @@
  * api_response.h - an HTTP response of an API server: checks its head, decodes its body, and turns a
  * status other than 200 into an error.
  *
- *     api_response_start(&response, head, &err);
+ *     api_response_start(&response, &head, &err);        of clean_head_make()
  *     while (api_response_next(&response, &input, &piece, &err) == 1) {
  *         ... use n bytes of piece;  api_response_took(&response, &input, n);
  *     }
@@ -31,6 +31,18 @@ struct api_response {
     struct buf reason;     /* the beginning of the body of an error response */
     bool unreadable;       /* that body has an unknown encoding */
 };
+
+/* A head without our credentials in its values. */
+struct clean_head {
+    struct http_header *headers;
+    struct buf values; /* NUL-terminated strings */
+};
+
+/* Copies @head to @clean, whose contents the result borrows. To be done before values are shortened,
+ * since a part of a credential might not be recognised. */
+struct http_head clean_head_make(struct clean_head *clean, const struct http_head *head,
+                                 const struct scrubber *scrubber);
+void clean_head_free(struct clean_head *clean);
 
 /* Reads the head. Returns -INF_EPROTO if the response cannot be used: not JSON, an encoding that was
  * not requested, a redirect. */

@@ -25,6 +25,7 @@
 #include "base/base.h"
 #include "base/err.h"
 #include "kube/source/advice.h"
+#include "kube/source/api_request.h"
 #include "kube/source/api_response.h"
 #include "kube/source/body.h"
 #include "kube/source/warnings.h"
@@ -110,43 +111,16 @@ static void api_source_on_failed(struct timer *timer)
 
 /* ---- the response ---- */
 
-/* A head without our credentials in its values. */
-struct clean_head {
-    struct http_header *headers;
-    struct buf values; /* NUL-terminated strings */
-};
-
-/* Done before values are shortened, since a part of a credential might not be recognised. */
-static struct http_head clean_head(struct clean_head *clean, const struct http_head *head,
-                                   const struct scrubber *scrubber)
-{
-    size_t at = 0;
-    *clean = (struct clean_head){.headers = xcalloc(head->n_headers + 1, sizeof(head->headers[0]))};
-    for (size_t i = 0; i < head->n_headers; i++) {
-        const char *value = head->headers[i].value;
-        size_t start = clean->values.len, len = strlen(value);
-        buf_put(&clean->values, value, len);
-        clean->values.len = start + scrubber_clean(scrubber, clean->values.bytes + start, len);
-        buf_putc(&clean->values, '\0');
-    }
-    for (size_t i = 0; i < head->n_headers; i++) {
-        clean->headers[i] = (struct http_header){head->headers[i].name, clean->values.bytes + at};
-        at += strlen(clean->values.bytes + at) + 1;
-    }
-    return (struct http_head){head->status, clean->headers, head->n_headers};
-}
-
 static void api_source_on_head(struct http_user *http, const struct http_head *dirty)
 {
     struct api_source *s = container_of(http, struct api_source, http);
     struct clean_head clean;
-    struct http_head head = clean_head(&clean, dirty, auth_scrubber(s->server->auth));
+    struct http_head head = clean_head_make(&clean, dirty, auth_scrubber(s->server->auth));
     struct inf_error why;
     int rc;
     warnings_log_new(s->server->warnings, s->server->host_header, &head);
     rc = api_response_start(&s->response, &head, &why);
-    free(clean.headers);
-    buf_free(&clean.values);
+    clean_head_free(&clean);
     if (rc < 0)
         fail_request(s, &why);
     else if (api_response_succeeded(&s->response))
@@ -267,72 +241,25 @@ static const struct http_user_ops http_ops = {
 
 /* ---- the request ---- */
 
-struct headers {
-    struct http_header *list;
-    size_t count;
-};
-
-/* NULL: no such header. */
-static void add_header(struct headers *headers, const char *name, const char *value)
-{
-    if (value)
-        headers->list[headers->count++] = (struct http_header){name, value};
-}
-
-#define PARTIAL(kind)           \
-    "application/json;as=" kind \
-    ";g=meta.k8s.io;v=v1,application/json" /* or whole objects, if it can't */
-
-static const char *accepted_types(const struct api_source *s)
-{
-    const struct shape *shape = s->body.decoder.maker.shape;
-    if (!shape || !shape->metadata_only)
-        return "application/json";
-    return s->body.want == SOURCE_LIST ? PARTIAL("PartialObjectMetadataList")
-                                       : PARTIAL("PartialObjectMetadata");
-}
-
-static void send_request(struct api_source *s, const struct auth_headers *auth)
-{
-    enum {
-        OWN_HEADERS = 4
-    };
-    const struct api_server *server = s->server;
-    /* No server compresses plain watches. */
-    bool gzip = s->body.want != SOURCE_WATCH && !server->no_compression;
-    struct headers headers = {.list =
-                                  xcalloc(OWN_HEADERS + auth->count, sizeof(struct http_header))};
-    add_header(&headers, "Accept", accepted_types(s));
-    add_header(&headers, "Accept-Encoding", gzip ? "gzip" : NULL);
-    add_header(&headers, "User-Agent", server->user_agent);
-    add_header(&headers, "Content-Type", s->posted ? "application/json" : NULL);
-    for (size_t i = 0; i < auth->count; i++)
-        add_header(&headers, auth->list[i].name, auth->list[i].value);
-    s->generation = auth->generation;
-    s->call = http_pool_request(server->pool,
-                                &(struct http_request){
-                                    .method = s->posted ? "POST" : "GET",
-                                    .target = s->target.bytes,
-                                    .host = server->host_header,
-                                    .headers = headers.list,
-                                    .n_headers = headers.count,
-                                    .body = s->posted,
-                                },
-                                &s->http);
-    if (s->paused)
-        http_call_pause(s->call);
-    free(headers.list);
-}
-
 /* Sends the request, now or when credentials are available. Makes no callback before it returns. */
 static void start_request(struct api_source *s)
 {
-    struct auth_headers headers;
-    int rc = auth_get(s->server->auth, &s->waiter, &headers, &s->failure);
-    if (rc == 0)
-        send_request(s, &headers);
-    else if (rc < 0)
+    const struct shape *shape = s->body.decoder.maker.shape;
+    struct auth_headers auth;
+    int rc = auth_get(s->server->auth, &s->waiter, &auth, &s->failure);
+    if (rc < 0)
         timer_start(s->server->clock, &s->failed, 0);
+    if (rc != 0)
+        return;
+    s->generation = auth.generation;
+    s->call = api_request_send(s->server,
+                               &(struct api_request){.want = s->body.want,
+                                                     .metadata_only = shape && shape->metadata_only,
+                                                     .target = s->target.bytes,
+                                                     .posted = s->posted},
+                               &auth, &s->http);
+    if (s->paused)
+        http_call_pause(s->call);
 }
 
 static void api_source_on_ready(struct auth_waiter *waiter, const struct inf_error *why)

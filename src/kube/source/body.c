@@ -117,20 +117,12 @@ static int next_of_document(struct body *body, struct str *input, struct source_
 
 /* ---- a list ---- */
 
-static void name_item(const struct body *body, struct str text,
-                      const struct object_defaults *defaults, struct inf_error *err)
-{
-    char *hint = hint_of(text, defaults->kind);
-    err_wrap(err, "item %zu of the list%s%s", body->items.count, hint ? ", " : "",
-             hint ? hint : "");
-    free(hint);
-}
-
 static int next_of_list(struct body *body, struct str *input, struct source_event *ret_event,
                         struct inf_error *err)
 {
     struct object_defaults defaults;
     struct str text;
+    char *hint;
     bool whole;
     int rc = list_items_next(&body->items, input, &text, err);
     if (rc <= 0)
@@ -140,7 +132,10 @@ static int next_of_list(struct body *body, struct str *input, struct source_even
             err->code == INF_EDECODE; /* it may be deep only where the shape drops it */
     if (whole && decode_item(&body->decoder, text, &defaults, ret_event, err) == 0)
         return 1;
-    name_item(body, text, &defaults, err);
+    hint = hint_of(text, defaults.kind);
+    err_wrap(err, "item %zu of the list%s%s", body->items.count, hint ? ", " : "",
+             hint ? hint : "");
+    free(hint);
     if (!decode_unreadable_item(text, &defaults, ret_event))
         return -err->code;
     return skip_object(body, ret_event, err);
@@ -175,23 +170,19 @@ int body_next(struct body *body, struct str *input, struct source_event *ret_eve
     return rc;
 }
 
-static bool end_of_list(struct body *body, struct list_head *ret_list, struct inf_error *ret_why)
-{
-    if (list_items_end(&body->items, ret_why) < 0 ||
-        (body->items.head.resource_version &&
-         check_version(body, body->items.head.resource_version, ret_why) < 0))
-        return false;
-    *ret_list = body->items.head;
-    body->items.head = (struct list_head){0}; /* owned by the caller now */
-    err_set(ret_why, INF_EEOF, "the list is complete");
-    return true;
-}
-
 bool body_end(struct body *body, struct list_head *ret_list, struct inf_error *ret_why)
 {
     bool document = body->want == SOURCE_DOCUMENT;
-    if (body->want == SOURCE_LIST)
-        return end_of_list(body, ret_list, ret_why);
+    struct list_head *head = &body->items.head;
+    if (body->want == SOURCE_LIST) {
+        if (list_items_end(&body->items, ret_why) < 0 ||
+            (head->resource_version && check_version(body, head->resource_version, ret_why) < 0))
+            return false;
+        *ret_list = *head;
+        *head = (struct list_head){0}; /* owned by the caller now */
+        err_set(ret_why, INF_EEOF, "the list is complete");
+        return true;
+    }
     if (lines_between(&body->lines))
         err_set(ret_why, INF_EEOF,
                 document ? "the document is complete" : "the server ended the watch");

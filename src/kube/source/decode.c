@@ -78,10 +78,16 @@ static int read_envelope(struct str text, struct envelope *ret, struct inf_error
 /* ---- bookmarks ---- */
 
 /* The version is optional, but if present it is checked like that of an object. */
-static int read_version(struct decoder *decoder, yyjson_val *value, struct inf_error *err)
+static int read_bookmark(struct decoder *decoder, yyjson_val *root, struct source_event *ret,
+                         struct inf_error *err)
 {
+    yyjson_val *metadata = yyjson_obj_get(root, "metadata");
+    yyjson_val *value = yyjson_obj_get(metadata, "resourceVersion");
+    yyjson_val *annotations = yyjson_obj_get(metadata, "annotations");
     struct str version = {yyjson_get_str(value), yyjson_get_len(value)};
     int rc;
+    if (!yyjson_is_obj(metadata))
+        return err_set(err, INF_EDECODE, "bookmark: no metadata");
     if (value && !yyjson_is_null(value) && !version.at)
         return err_set(err, INF_EDECODE, "bookmark: 'resourceVersion' is not a string");
     rc = object_check_name("resourceVersion", version, err);
@@ -90,21 +96,7 @@ static int read_version(struct decoder *decoder, yyjson_val *value, struct inf_e
     if (version.len)
         memcpy(decoder->version, version.at, version.len);
     decoder->version[version.len] = '\0';
-    return 0;
-}
-
-static int read_bookmark(struct decoder *decoder, yyjson_val *root, struct source_event *ret,
-                         struct inf_error *err)
-{
-    yyjson_val *metadata = yyjson_obj_get(root, "metadata"), *annotations;
-    int rc;
-    if (!yyjson_is_obj(metadata))
-        return err_set(err, INF_EDECODE, "bookmark: no metadata");
-    rc = read_version(decoder, yyjson_obj_get(metadata, "resourceVersion"), err);
-    if (rc < 0)
-        return rc;
     ret->resource_version = decoder->version;
-    annotations = yyjson_obj_get(metadata, "annotations");
     ret->initial_end = yyjson_equals_str(yyjson_obj_get(annotations, END_ANNOTATION), "true");
     return 0;
 }

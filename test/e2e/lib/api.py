@@ -44,6 +44,19 @@ class Api:
     def delete(self, path, grace):
         return self._call("DELETE", path, {"gracePeriodSeconds": grace})
 
+    def watch(self, path):
+        """The events of a watch, on a connection of its own, until the server ends it."""
+        connection = http.client.HTTPSConnection("127.0.0.1", self.port, context=self._tls)
+        try:
+            connection.request("GET", path, headers=self._headers)
+            response = connection.getresponse()
+            if response.status >= 400:
+                raise ApiError("GET", path, response.status, self._decode(response))
+            for line in response:
+                yield json.loads(line)
+        finally:
+            connection.close()
+
     def _call(self, method, path, body=None, kind="application/json", accept="application/json"):
         """One request. If its connection fails, it is unknown whether a write happened."""
         headers = self._headers | {"Accept": accept}

@@ -128,7 +128,7 @@ class Feed:
 
 class Informerd(Feed):
     def __init__(self, subject, kubeconfig, resource, asked, log):
-        command = as_service if asked.metadata or asked.optional else for_the_moment
+        command = as_service if asked.metadata or asked.optional or asked.service else for_the_moment
         super().__init__("informerd", command(subject.binary, kubeconfig, resource, asked, log),
                          log, compare.from_informerd, subject.environment)
 

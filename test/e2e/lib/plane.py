@@ -146,10 +146,13 @@ class Plane:
         } | self._flags)
         self._until_ready("kube-apiserver", self._apiserver, self._apiserver_is_ready)
 
-    def start_controllers(self):
-        """Controller manager and scheduler, for Deployments; kubelet.py simulates the nodes."""
+    def start_controllers(self, flags=()):
+        """Controller manager and scheduler, for Deployments; kubelet.py simulates the nodes.
+
+        `flags` are added to those of both, or replace them.
+        """
         common = {"kubeconfig": self.kubeconfig("admin"), "leader-elect": "false",
-                  "secure-port": 0}  # no client uses them
+                  "secure-port": 0} | dict(flags)  # no client uses their port
         self._controllers = [
             self._launch("kube-controller-manager", common | {
                 "service-account-private-key-file": self.certs.key("service-accounts"),

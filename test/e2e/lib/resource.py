@@ -41,6 +41,7 @@ class Asked(NamedTuple):
     fields: str = ""
     metadata: bool = False  # only metadata
     optional: bool = False  # the server may not have the kind
+    service: bool = False  # informerd runs as a service, which also retries before the first sync
     word: str = ""  # resource name for informerd instead of the full one, which the oracle uses
 
     @property

@@ -198,7 +198,7 @@ class ExecCertificate(Way):
 class Impersonation(Way):
     """An admin impersonates a user with fewer permissions."""
 
-    says = r'User \\"stranger\\" cannot (list|watch) resource .*403 Forbidden'
+    says = r'User "stranger" cannot (list|watch) resource .*403 Forbidden'
 
     def right(self):
         return self.attempt(user=self.admin | {
@@ -405,7 +405,7 @@ class Overrides(Way):
 class Conf(Way):
     """The same options in a configuration file."""
 
-    says = r"cluster 'default': .*context 'z' doesn't exist; available contexts: 'x', 'y'"
+    says = r"context 'z' doesn't exist; available contexts: 'x', 'y'"
 
     def right(self):
         return self.conf("y")

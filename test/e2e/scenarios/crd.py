@@ -21,7 +21,7 @@ def run(stage):
     define(stage)
     begin(widgets, "first")
     live(widgets, "unseen")
-    be_told(stage)
+    be_reported(stage)
     stage.plane.admin.delete(f"{DEFINITIONS}/{NAME}", 0)
     children.until(lambda: not is_served(stage), 30, "the resource is deleted")
     wait_for_word(stage, "waiting")
@@ -29,11 +29,11 @@ def run(stage):
                    "all objects are reported as deleted")
     define(stage)
     begin(widgets, "first")
-    be_told(stage)
+    be_reported(stage)
     return f"{stage.writes} writes, {stage.relists()} relists"
 
 
-def be_told(stage):
+def be_reported(stage):
     """Existing objects, then one that is created and deleted."""
     stage.catch_up()
     wait_for_word(stage, "live")

@@ -22,7 +22,7 @@ def run(stage):
         objects.create(NAMESPACE, name)
     stage.plane.admin.create(f"/api/v1/namespaces/{ELSEWHERE}/configmaps",
                              {"metadata": {"name": "never-reported"}})
-    stage.watch(STRANGER, (CONFIGMAPS,), Asked(namespace=NAMESPACE), interrupted=True,
+    stage.watch(STRANGER, (CONFIGMAPS,), Asked(namespace=NAMESPACE, service=True), interrupted=True,
                 through=proxy.port)
     stage.expect_mentioned(FORBIDDEN)
     stage.wait_until_mentioned(FORBIDDEN, 10)

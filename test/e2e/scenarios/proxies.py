@@ -168,7 +168,7 @@ def see_refusals(stage, make):
         "socks-impostor": (socks, WRONG, refused),
     }
     for name, (proxy, password, words) in refusals.items():
-        way = Way({"proxy-url": proxy.url_with(password)})
+        way = Way({"proxy-url": proxy.url_with(password)}, conf={})  # a service keeps trying
         see_refusal(stage, follow(stage, name, way), f"proxy {proxy.place} {words}")
     return len(refusals)
 

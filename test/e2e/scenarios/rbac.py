@@ -45,7 +45,7 @@ def run(stage):
     custom.define(stage)
     conf = Conf(stage)
     before = conf.check(NOT_ALLOWED)
-    for words in (f"as {USER} (system:serviceaccounts", "missing  nodes (Node)", "waits    gadgets ("):
+    for words in (f"as {USER} (system:serviceaccounts", "missing  nodes (Node)", "waiting  gadgets ("):
         conf.expect(words in before, f"the check does not print '{words}':\n{before}")
     service = stage.enter(Service(conf))
     service.wait_until_said("(403 Forbidden)")

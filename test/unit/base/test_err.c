@@ -130,6 +130,18 @@ static void test_control_characters_become_blanks(void **state)
     assert_string_equal(err.text, "p q: x  2Jy    z");
 }
 
+/* A right-to-left override reverses the rest of a message on a terminal. */
+static void test_misleading_characters_become_blanks(void **state)
+{
+    struct inf_error err;
+    (void)state;
+    err_set(&err, INF_EINVAL,
+            "a\xe2\x80\xae"
+            "b\xe2\x80\xa8"
+            "c");
+    assert_string_equal(err.text, "a   b   c");
+}
+
 static void test_other_characters_stay(void **state)
 {
     struct inf_error err;
@@ -170,6 +182,7 @@ int main(void)
         cmocka_unit_test(test_cut_by_wrapping),
         cmocka_unit_test(test_context_that_just_fits),
         cmocka_unit_test(test_control_characters_become_blanks),
+        cmocka_unit_test(test_misleading_characters_become_blanks),
         cmocka_unit_test(test_other_characters_stay),
         cmocka_unit_test(test_every_code_has_a_name_and_a_meaning),
         cmocka_unit_test(test_no_code_and_no_such_code),

@@ -1,5 +1,6 @@
 /*
- * test_daemon_log.c - the two ways in which the daemon writes about itself, and a reader that does not read.
+ * test_daemon_log.c - the two ways in which the daemon writes about itself, a reader that does not read,
+ * and the progress on a terminal.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -76,7 +77,7 @@ static int tear_down(void **state)
 }
 
 /* More than the pipe and the log hold. */
-static size_t say_too_much(struct world *w)
+static size_t log_too_much(struct world *w)
 {
     char *line = malloc(10000);
     size_t n = 0;
@@ -116,7 +117,7 @@ static size_t count_lines(const struct world *w, const char *with)
 static void does_not_wait_for_a_full_pipe(void **state)
 {
     struct world *w = *state;
-    size_t said = say_too_much(w);
+    size_t said = log_too_much(w);
     assert_in_range(w->log.waiting.len, DAEMON_LOG_MAX, DAEMON_LOG_MAX + 11000);
     daemon_log_line(&w->log, INF_LOG_INFO, "one more");
     read_all(w);
@@ -130,7 +131,7 @@ static void does_not_wait_for_a_full_pipe(void **state)
 static void frees_lines_that_were_not_written(void **state)
 {
     struct world *w = *state;
-    say_too_much(w);
+    log_too_much(w);
     daemon_log_leave_clock(&w->log);
     daemon_log_line(&w->log, INF_LOG_INFO, "no timer is left");
 }
@@ -146,6 +147,84 @@ static void drops_lines_if_stderr_cannot_be_written(void **state)
     assert_int_equal(w->log.waiting.len, 0);
 }
 
+/* ---- progress ---- */
+
+static void assert_written(const struct world *w, const char *expected)
+{
+    char bytes[512];
+    ssize_t n = read(w->pipe[0], bytes, sizeof(bytes) - 1);
+    assert_true(n > 0);
+    bytes[n] = '\0';
+    assert_string_equal(bytes, expected);
+}
+
+static void replaces_and_erases_progress(void **state)
+{
+    struct world *w = *state;
+    daemon_log_progress(&w->log, "pods: 10 objects");
+    assert_written(w, "\rpods: 10 objects\033[K");
+    daemon_log_progress(&w->log, "pods: 9 objects");
+    assert_written(w, "\rpods: 9 objects\033[K");
+    daemon_log_progress(&w->log, NULL);
+    assert_written(w, "\r\033[K");
+    daemon_log_progress(&w->log, NULL); /* nothing is shown */
+    daemon_log_progress(&w->log, "x");
+    assert_written(w, "\rx\033[K");
+}
+
+/* The line erases the progress that was shown, and nothing else does so again. */
+static void assert_erased_first(struct world *w)
+{
+    char bytes[512];
+    ssize_t n = read(w->pipe[0], bytes, sizeof(bytes) - 1);
+    assert_true(n > 0);
+    bytes[n] = '\0';
+    assert_memory_equal(bytes, "\r\033[K", 4);
+    assert_null(strchr(bytes + 1, '\r'));
+    assert_non_null(strstr(bytes, "news"));
+    assert_int_equal(bytes[n - 1], '\n');
+}
+
+static void erases_progress_before_each_kind_of_line(void **state)
+{
+    struct world *w = *state;
+    daemon_log_progress(&w->log, "x");
+    assert_written(w, "\rx\033[K");
+    daemon_log_line(&w->log, INF_LOG_INFO, "news");
+    assert_erased_first(w);
+
+    daemon_log_progress(&w->log, "x");
+    assert_written(w, "\rx\033[K");
+    daemon_log_status(&w->log, "OFFLINE", "news");
+    assert_erased_first(w);
+
+    daemon_log_hold(&w->log);
+    daemon_log_line(&w->log, INF_LOG_WARN, "news; retrying in 1s");
+    daemon_log_progress(&w->log, "x");
+    assert_written(w, "\rx\033[K");
+    daemon_log_release(&w->log, false);
+    assert_erased_first(w);
+}
+
+static void a_line_that_is_not_logged_leaves_the_progress(void **state)
+{
+    struct world *w = *state;
+    daemon_log_progress(&w->log, "x");
+    assert_written(w, "\rx\033[K");
+    daemon_log_line(&w->log, INF_LOG_DEBUG, "detail");
+    daemon_log_progress(&w->log, NULL);
+    assert_written(w, "\r\033[K");
+}
+
+static void shows_no_progress_while_stderr_is_not_read(void **state)
+{
+    struct world *w = *state;
+    log_too_much(w);
+    daemon_log_progress(&w->log, "pods: 10 objects");
+    read_all(w);
+    assert_int_equal(count_lines(w, "pods: 10 objects"), 0);
+}
+
 #define IN_WORLD(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int main(void)
@@ -156,6 +235,10 @@ int main(void)
         IN_WORLD(does_not_wait_for_a_full_pipe),
         IN_WORLD(frees_lines_that_were_not_written),
         IN_WORLD(drops_lines_if_stderr_cannot_be_written),
+        IN_WORLD(replaces_and_erases_progress),
+        IN_WORLD(erases_progress_before_each_kind_of_line),
+        IN_WORLD(a_line_that_is_not_logged_leaves_the_progress),
+        IN_WORLD(shows_no_progress_while_stderr_is_not_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

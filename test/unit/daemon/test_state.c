@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "base/alloc.h"
 #include "base/str.h"
 #include "daemon/state.h"
 #include "folder.h"
@@ -42,6 +43,29 @@ static void only_one_daemon_can_lock_the_state_directory(void **state)
     second = state_take(folder->path, &err);
     assert_true(second >= 0);
     close(second);
+}
+
+static void creates_a_state_directory(void **state)
+{
+    struct folder *folder = *state;
+    char *one = xasprintf("%s/new", folder->path), *deep = xasprintf("%s/a/b/c", folder->path);
+    struct inf_error err;
+    struct stat st;
+    assert_int_equal(state_create(one, false, &err), 1);
+    assert_int_equal(stat(one, &st), 0);
+    assert_int_equal(st.st_mode & 07777, 0700);
+    assert_int_equal(state_create(one, false, &err), 0); /* it exists */
+    assert_int_equal(state_create(deep, false, &err), -INF_EIO);
+    assert_non_null(strstr(err.text, "/a/b/c': No such file or directory; create it"));
+    assert_int_equal(state_create(deep, true, &err), 1);
+    rmdir(deep);
+    *strrchr(deep, '/') = '\0';
+    rmdir(deep);
+    *strrchr(deep, '/') = '\0';
+    rmdir(deep);
+    rmdir(one);
+    free(deep);
+    free(one);
 }
 
 static void refuses_a_missing_state_directory(void **state)
@@ -121,6 +145,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         IN_FOLDER(only_one_daemon_can_lock_the_state_directory),
+        IN_FOLDER(creates_a_state_directory),
         IN_FOLDER(refuses_a_missing_state_directory),
         IN_FOLDER(the_key_is_created_once_and_readable_only_by_its_owner),
         IN_FOLDER(a_key_of_another_size_is_refused),

@@ -463,6 +463,62 @@ static void test_streams_share_a_tick_s_budget(void **state)
     tcp_server_close(&other);
 }
 
+/* ---- gathering ---- */
+
+/* A stream that is gathered, as after many reads. */
+static struct tcp_world *gathering(void **state)
+{
+    struct tcp_world *w = opened(state);
+    struct gather *gather = &w->rl.loop.gather;
+    gather_set_interval(gather, 5);
+    stream_gather(w->reader.stream, true);
+    for (size_t got = 1; list_empty(&gather->streams); got++) {
+        gather->is_busy = true;
+        sends(w, "x");
+        RUN_UNTIL(&w->rl, w->reader.got.len == got);
+    }
+    assert_int_equal(option_of(socket_of(w), SOL_SOCKET, SO_RCVLOWAT), LOOP_READ_BUFFER);
+    buf_clear(&w->reader.got);
+    return w;
+}
+
+static void test_a_gathered_stream_gets_few_and_many_bytes_and_the_end(void **state)
+{
+    struct tcp_world *w = gathering(state);
+    size_t len = 1024 * 1024;
+    char *bytes = pattern(len);
+    sends(w, "few");
+    RUN_UNTIL(&w->rl, w->reader.got.len == 3);
+    assert_got(&w->reader.got, "few", 3);
+    buf_clear(&w->reader.got);
+    tcp_server_send(&w->server, bytes, len);
+    tcp_server_end(&w->server);
+    RUN_UNTIL(&w->rl, w->reader.ended);
+    assert_got(&w->reader.got, bytes, len);
+    free(bytes);
+}
+
+static void test_a_gathered_stream_obeys_pause_and_resume(void **state)
+{
+    struct tcp_world *w = gathering(state);
+    stream_reader_pause(&w->reader);
+    sends(w, "later");
+    real_loop_settle(&w->rl);
+    assert_int_equal(w->reader.got.len, 0);
+    stream_reader_resume(&w->reader);
+    RUN_UNTIL(&w->rl, w->reader.got.len == 5);
+}
+
+static void test_a_stream_is_released_on_request(void **state)
+{
+    struct tcp_world *w = gathering(state);
+    stream_gather(w->reader.stream, false);
+    assert_int_equal(option_of(socket_of(w), SOL_SOCKET, SO_RCVLOWAT), 1);
+    sends(w, "now");
+    RUN_UNTIL(&w->rl, w->reader.got.len == 3);
+    assert_true(list_empty(&w->rl.loop.gather.streams));
+}
+
 #define CASE(test) cmocka_unit_test_setup_teardown(test, tcp_world_setup, tcp_world_teardown)
 
 int main(void)
@@ -493,6 +549,9 @@ int main(void)
         CASE(test_delivers_everything_with_ticks_over_budget),
         CASE(test_stops_reading_when_the_budget_is_used_up),
         CASE(test_streams_share_a_tick_s_budget),
+        CASE(test_a_gathered_stream_gets_few_and_many_bytes_and_the_end),
+        CASE(test_a_gathered_stream_obeys_pause_and_resume),
+        CASE(test_a_stream_is_released_on_request),
     };
     return cmocka_run_group_tests_name("tcp", tests, NULL, NULL);
 }

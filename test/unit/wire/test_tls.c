@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "base/alloc.h"
+#include "tier.h"
 #include "tls_world.h"
 
 static char *pattern(size_t len)
@@ -56,14 +57,15 @@ static void exchange(const struct tls_certs *certs, const struct tls_plan *plan)
 
 static void completes_the_handshake_for_all_splits(void **state)
 {
+    size_t dense = tier_is_full() ? 150 : 20, step = tier_is_full() ? 17 : 43;
     for (int tls12 = 0; tls12 <= 1; tls12++)
-        for (size_t cut = 0; cut < 1500; cut += cut < 150 ? 1 : 17)
+        for (size_t cut = 0; cut < 1500; cut += cut < dense ? 1 : step)
             exchange(*state, &(struct tls_plan){.cut = cut, .tls12 = tls12});
 }
 
 static void completes_the_handshake_with_random_splits_and_budgets(void **state)
 {
-    for (uint64_t seed = 1; seed <= 100; seed++)
+    for (uint64_t seed = 1; seed <= (tier_is_full() ? 100 : 20); seed++)
         exchange(*state, &(struct tls_plan){.cut = 1 + seed * 7, .seed = seed, .budget = seed % 4});
 }
 
@@ -105,7 +107,7 @@ static void accepts_yields_after_each_byte(void **state)
 
 static void accepts_every_yield_within_a_small_record(void **state)
 {
-    for (size_t take = 1; take <= 64; take++)
+    for (size_t take = 1; take <= 64; take += tier_is_full() || take < 4 ? 1 : 5)
         for (size_t cut = 0; cut <= 3; cut++)
             transfer(*state, &(struct tls_plan){.cut = cut, .budget = 1}, 64, take);
 }

@@ -10,7 +10,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// Where pods are and what they are called: see ../../pod.py and ../../replay_pods.c.
+// Namespaces, labels and nodes of the pods: see ../../pod.py, ../../deployments.py and ../../replay_pods.c.
 const (
 	namespaces = 20
 	apps       = 100
@@ -43,10 +43,11 @@ func each(what string, n, all int, call func(i int) int) string {
 
 func printReads(indexer cache.Indexer) {
 	lister := listers.NewPodLister(indexer)
-	all := len(indexer.ListKeys())
-	names, selectors := make([]string, all), make([]labels.Selector, apps)
-	for i := range names {
-		names[i] = fmt.Sprintf("web-frontend-66b99d9c48-%d", 100000+i)
+	keys := indexer.ListKeys() // in random order
+	all := len(keys)
+	names, homes, selectors := make([]string, all), make([]string, all), make([]labels.Selector, apps)
+	for i, key := range keys {
+		homes[i], names[i], _ = cache.SplitMetaNamespaceKey(key)
 	}
 	for i := range selectors {
 		selectors[i] = labels.SelectorFromSet(labels.Set{"app": fmt.Sprintf("app-%d", 100+i)})
@@ -58,7 +59,7 @@ func printReads(indexer cache.Indexer) {
 	count := func(pods []*corev1.Pod, err error) int { return len(pods) }
 
 	key := each("key", all, all, func(i int) int {
-		if _, err := lister.Pods(spaces[i%namespaces]).Get(names[i]); err != nil {
+		if _, err := lister.Pods(homes[i]).Get(names[i]); err != nil {
 			return 0
 		}
 		return 1

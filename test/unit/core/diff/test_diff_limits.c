@@ -14,7 +14,7 @@
 #include "base/base.h"
 #include "core/diff/diff.h"
 #include "core/object/path.h"
-#include "daemon/journal/diff_json.h"
+#include "daemon/record/diff_json.h"
 #include "patch.h"
 
 enum {
@@ -82,7 +82,7 @@ static void values_over_the_limit_are_left_out(void **state)
     struct inf_diff *diff = diff_make(old_text, new_text, &options);
     struct buf out = {0};
     (void)state;
-    diff_json_put(&out, diff, SIZE_MAX, SIZE_MAX);
+    diff_json_put(&out, diff, NULL, SIZE_MAX, SIZE_MAX);
     buf_putc(&out, '\0');
     assert_string_equal(out.bytes,
                         "[{\"op\":\"replace\",\"path\":\"a\",\"old_size\":12,\"new_size\":7},"

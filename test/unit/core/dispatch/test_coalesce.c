@@ -47,12 +47,12 @@ static bool is_end(char letter)
 }
 
 static void apply(struct inf_store *store, enum delta_type type, const struct inf_object *object,
-                  store_emit_fn tell, void *ctx)
+                  store_emit_fn emit, void *ctx)
 {
     if (type == DELTA_DELETED)
-        store_delete(store, object, tell, ctx);
+        store_delete(store, object, emit, ctx);
     else
-        store_put(store, object, INF_LIVE, tell, ctx);
+        store_put(store, object, INF_LIVE, emit, ctx);
 }
 
 static struct inf_store *store_knowing(char letter)

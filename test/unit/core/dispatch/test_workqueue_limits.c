@@ -296,7 +296,7 @@ static void a_hundred_thousand_keys_cost_no_more_each_than_ten(void **state)
 /* ---- numbers ---- */
 
 /* 106, TestMetrics. */
-static void the_numbers_tell_what_happened(void **state)
+static void the_counters_show_what_happened(void **state)
 {
     struct queue_fixture *d = *state;
     queue_fixture_reopen(d, &(struct inf_queue_options){.workers = 2});
@@ -349,7 +349,7 @@ int main(void)
         QUEUE_TEST(keys_over_the_limit_are_refused_and_known_ones_are_not),
         QUEUE_TEST(a_key_has_a_longest_length),
         QUEUE_TEST(a_hundred_thousand_keys_cost_no_more_each_than_ten),
-        QUEUE_TEST(the_numbers_tell_what_happened),
+        QUEUE_TEST(the_counters_show_what_happened),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

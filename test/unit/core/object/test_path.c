@@ -64,6 +64,27 @@ static void paths_are_read_and_spelled_canonically(void **state)
     }
 }
 
+static void a_path_without_wildcards_names_one_value(void **state)
+{
+    static const struct {
+        const char *text;
+        bool single;
+    } rows[] = {
+        {"spec.nodeName", true},
+        {"spec.containers[0].image", true},
+        {"metadata.labels[\"[*]\"]", true},
+        {"spec.containers[*].image", false},
+        {"status.conditions[type=Ready].status", false},
+        {"a[7=7]", false},
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct inf_path *path = path_from(rows[i].text);
+        assert_int_equal(inf_path_is_single(path), rows[i].single);
+        inf_path_free(path);
+    }
+}
+
 #define QUOTE_IT "quote a key that contains this character: [\"a.b/c\"]"
 #define BRACKETS "expected *, a number, a key in double quotes, or key=value"
 
@@ -217,6 +238,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(paths_are_read_and_spelled_canonically),
+        cmocka_unit_test(a_path_without_wildcards_names_one_value),
         cmocka_unit_test(explains_an_invalid_path),
         cmocka_unit_test(sizes_have_limits),
         cmocka_unit_test(a_complaint_shows_a_long_text_in_part),

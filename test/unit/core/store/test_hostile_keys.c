@@ -27,7 +27,7 @@ enum {
 
 static const struct siphash_key guessed = {1, 2}; /* what the attacker believes */
 
-static void tell(void *ctx, const struct inf_event *event)
+static void ignore_event(void *ctx, const struct inf_event *event)
 {
     (void)ctx;
     (void)event;
@@ -36,7 +36,7 @@ static void tell(void *ctx, const struct inf_event *event)
 static void add(struct inf_store *store, const char *key, uint64_t version)
 {
     struct inf_object *object = pod(key, "u", version, 0);
-    store_put(store, object, INF_LIVE, tell, NULL);
+    store_put(store, object, INF_LIVE, ignore_event, NULL);
     inf_object_unref(object);
 }
 

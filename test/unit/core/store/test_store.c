@@ -17,7 +17,7 @@ struct fixture {
         emitted; /* "+default/a " added, "~" modified, "-" deleted, "?" deleted, last state unknown */
 };
 
-static void tell(void *ctx, const struct inf_event *event)
+static void record_event(void *ctx, const struct inf_event *event)
 {
     struct fixture *f = ctx;
     char mark = event->verb == INF_ADDED ? '+' : event->verb == INF_MODIFIED ? '~' : '-';
@@ -55,14 +55,14 @@ static void assert_emitted(struct fixture *f, const char *expected)
 static void put(struct fixture *f, const char *key, const char *uid, uint64_t version)
 {
     struct inf_object *object = pod(key, uid, version, 0);
-    store_put(f->store, object, INF_LIVE, tell, f);
+    store_put(f->store, object, INF_LIVE, record_event, f);
     inf_object_unref(object);
 }
 
 static void take_out(struct fixture *f, const char *key, const char *uid, uint64_t version)
 {
     struct inf_object *object = pod(key, uid, version, 0);
-    store_delete(f->store, object, tell, f);
+    store_delete(f->store, object, record_event, f);
     inf_object_unref(object);
 }
 
@@ -76,7 +76,7 @@ static void stage(struct generation *g, const char *key, const char *uid, uint64
 static void flip(struct fixture *f, struct generation *g, const char *version, size_t budget)
 {
     store_flip(f->store, g, version, INF_RELIST);
-    while (!store_emit_some(f->store, budget, tell, f))
+    while (!store_emit_some(f->store, budget, record_event, f))
         continue;
 }
 
@@ -195,7 +195,7 @@ static void a_walk_survives_a_relist(void **state)
     inf_cursor_end(&cursor);
 }
 
-static void a_relist_tells_deletes_then_changes_in_order(void **state)
+static void a_relist_emits_deletes_then_changes_in_order(void **state)
 {
     struct fixture *f = *state;
     struct generation *next;
@@ -244,7 +244,7 @@ static void readers_see_all_of_a_relist_or_nothing(void **state)
     store_flip(f->store, next, "3", INF_RELIST);
     assert_null(inf_store_get(f->store, "n", "old"));
     assert_non_null(inf_store_get(f->store, "n", "new"));
-    while (!store_emit_some(f->store, 1, tell, f))
+    while (!store_emit_some(f->store, 1, record_event, f))
         continue;
 }
 
@@ -294,7 +294,7 @@ static void an_abandoned_list_is_just_freed(void **state)
 }
 
 /* A store that is freed while it delivers leaks nothing. */
-static void a_telling_can_be_abandoned(void **state)
+static void emitting_can_be_abandoned(void **state)
 {
     struct fixture *f = *state;
     struct generation *next = generation_new(f->store);
@@ -302,7 +302,7 @@ static void a_telling_can_be_abandoned(void **state)
     put(f, "n/b", "u2", 2);
     stage(next, "n/c", "u3", 3);
     store_flip(f->store, next, "4", INF_RELIST);
-    assert_false(store_emit_some(f->store, 1, tell, f));
+    assert_false(store_emit_some(f->store, 1, record_event, f));
 }
 
 #define IN_STORE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
@@ -344,13 +344,13 @@ int main(void)
         IN_STORE(a_walk_goes_in_the_servers_order),
         IN_STORE(a_walk_survives_changes_around_it),
         IN_STORE(a_walk_survives_a_relist),
-        IN_STORE(a_relist_tells_deletes_then_changes_in_order),
+        IN_STORE(a_relist_emits_deletes_then_changes_in_order),
         IN_STORE(the_size_of_slices_does_not_change_the_events),
         IN_STORE(readers_see_all_of_a_relist_or_nothing),
         IN_STORE(an_unchanged_object_is_held_once),
         IN_STORE(the_last_of_a_name_in_a_list_wins),
         IN_STORE(an_abandoned_list_is_just_freed),
-        IN_STORE(a_telling_can_be_abandoned),
+        IN_STORE(emitting_can_be_abandoned),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,7 +14,6 @@
 #include <cmocka.h>
 
 #include "daemon/cli/command_watch.h"
-#include "daemon/journal/record_format.h"
 
 enum {
     ARGUMENTS_MAX = 16,
@@ -24,11 +23,13 @@ enum {
  * options. */
 static const struct command *parse(const char *line, void **ret_options)
 {
-    static char text[512]; /* the options point into it */
-    char *argv[ARGUMENTS_MAX + 1] = {NULL}, *rest = text;
+    static char text[512];                /* the options point into it */
+    static char *argv[ARGUMENTS_MAX + 1]; /* so do they */
+    char *rest = text;
     const struct command *command = NULL;
     int argc = 0;
     strncpy(text, line, sizeof(text) - 1);
+    memset(argv, 0, sizeof(argv));
     while (argc < ARGUMENTS_MAX && (argv[argc] = strsep(&rest, " ")))
         argc++;
     for (size_t i = 0; i < sizeof(text); i++)
@@ -81,18 +82,31 @@ static void stores_the_flags_of_watch(void **state)
     struct watch_options o = parse_watch("informerd watch pods,nodes -n shop -l a=b "
                                          "--field-selector=c=d --context x -o full -v");
     (void)state;
-    assert_string_equal(o.resources, "pods,nodes");
-    assert_string_equal(o.ns, "shop");
+    assert_int_equal(o.argc, 1);
+    assert_int_equal(o.ns.count, 1);
+    assert_string_equal(o.ns.items[0], "shop");
     assert_string_equal(o.label_selector, "a=b");
     assert_string_equal(o.field_selector, "c=d");
     assert_string_equal(o.context, "x");
     assert_string_equal(o.output, "full");
     assert_true(o.verbose);
     assert_false(o.every_update);
-    assert_string_equal(parse_watch("informerd watch pod,pods,nodes").resources, "pod,pods,nodes");
     o = parse_watch("informerd -A watch pods");
     assert_true(o.all_namespaces);
-    assert_null(o.ns);
+    assert_int_equal(o.ns.count, 0);
+}
+
+static void a_repeatable_flag_keeps_all_values(void **state)
+{
+    struct watch_options o =
+        parse_watch("informerd watch pods -n a --namespace=b,c --name x --name y "
+                    "--context p --context q");
+    (void)state;
+    assert_int_equal(o.ns.count, 2);
+    assert_string_equal(o.ns.items[0], "a");
+    assert_string_equal(o.ns.items[1], "b,c");
+    assert_int_equal(o.names.count, 2);
+    assert_string_equal(o.context, "q"); /* not repeatable: the last one counts */
 }
 
 /* The command line is split before the command is known. */
@@ -136,8 +150,42 @@ static void each_resource_becomes_a_watch(void **state)
     }
     assert_int_equal(conf.n_event_logs, 1);
     assert_string_equal(conf.event_logs[0].path, "stdout");
-    assert_string_equal(record_format_names[conf.event_logs[0].format], "jsonl");
+    assert_string_equal(conf.event_logs[0].format, "jsonl");
     assert_int_equal(conf.event_logs[0].object, CONF_OBJECT_DIFF);
+    conf_free(&conf);
+}
+
+static void a_named_object_becomes_a_watch(void **state)
+{
+    struct conf conf = conf_of("informerd watch pods web-0 system:x -n shop -o jsonl");
+    (void)state;
+    assert_int_equal(conf.n_watches, 2);
+    assert_string_equal(conf.watches[0].name, "pods/web-0");
+    assert_string_equal(conf.watches[0].field_selector, "metadata.name=web-0");
+    assert_string_equal(conf.watches[1].name, "pods/system:x");
+    assert_string_equal(conf.watches[1].field_selector, "metadata.name=system:x");
+    conf_free(&conf);
+}
+
+static void namespaces_and_filters_become_options(void **state)
+{
+    struct conf conf =
+        conf_of("informerd watch pods,nodes -n a,b -n c --name ^x{2}$ --verb added,DELETED "
+                "--changed status.phase --ignore heartbeats --only-changes");
+    const struct conf_event_log *log = &conf.event_logs[0];
+    (void)state;
+    assert_int_equal(conf.watches[0].namespaces.count, 3);
+    assert_string_equal(conf.watches[0].namespaces.items[2], "c");
+    assert_int_equal(conf.watches[0].ignore.count, 1);
+    assert_string_equal(conf.watches[0].ignore.items[0], "heartbeats");
+    assert_int_equal(conf.watches[1].namespaces.count, 0); /* nodes are cluster-scoped */
+    assert_false(conf.watches[0].ns_is_default);           /* refused if pods were cluster-scoped */
+    assert_true(conf.watches[1].ns_is_default);
+    assert_int_equal(log->names.count, 1);
+    assert_string_equal(log->names.items[0], "^x{2}$");
+    assert_int_equal(log->verbs, 1u << INF_ADDED | 1u << INF_DELETED);
+    assert_string_equal(log->changed.items[0], "status.phase");
+    assert_false(log->initial);
     conf_free(&conf);
 }
 
@@ -145,7 +193,7 @@ static void output_format_and_verbosity_become_options(void **state)
 {
     struct conf conf = conf_of("informerd watch pods -A -o short");
     (void)state;
-    assert_string_equal(record_format_names[conf.event_logs[0].format], "short");
+    assert_string_equal(conf.event_logs[0].format, "short");
     assert_int_equal(conf.log.level, INF_LOG_WARN); /* only warnings between the lines of text */
     assert_int_equal(conf.watches[0].namespaces.count, 0);
     conf_free(&conf);
@@ -160,6 +208,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(finds_the_command),
         cmocka_unit_test(stores_the_flags_of_watch),
+        cmocka_unit_test(a_repeatable_flag_keeps_all_values),
+        cmocka_unit_test(a_named_object_becomes_a_watch),
+        cmocka_unit_test(namespaces_and_filters_become_options),
         cmocka_unit_test(a_flag_has_one_syntax_in_all_commands),
         cmocka_unit_test(each_resource_becomes_a_watch),
         cmocka_unit_test(output_format_and_verbosity_become_options),

@@ -13,8 +13,8 @@
 #include "base/alloc.h"
 #include "base/base.h"
 #include "conf_world.h"
-#include "daemon/journal/record_format.h"
 #include "daemon/pool.h"
+#include "daemon/record/context.h"
 
 /* ---- values ---- */
 
@@ -22,7 +22,7 @@ static void an_empty_file_has_all_defaults(void **state)
 {
     struct conf conf = conf_world_text("");
     (void)state;
-    assert_string_equal(conf.state_dir, "/var/lib/informerd");
+    assert_null(conf.state_dir); /* of a text; see conf_dirs.h */
     assert_null(conf.socket.path);
     assert_int_equal(conf.socket.mode, 0660);
     assert_null(conf.socket.group);
@@ -31,6 +31,7 @@ static void an_empty_file_has_all_defaults(void **state)
     assert_int_equal(conf.log.format, CONF_LOGFMT);
     assert_false(conf.core_dumps);
     assert_int_equal(conf.drain_timeout_ms, 10000);
+    assert_int_equal(conf.latency_ms, 5);
     assert_int_equal(conf.n_clusters, 1);
     assert_string_equal(conf.clusters[0].name, "default");
     assert_null(conf.clusters[0].kubeconfig);
@@ -59,7 +60,8 @@ static void entries_have_defaults(void **state)
     assert_string_equal(watch->drop.items[0], "metadata.managedFields");
     assert_int_equal(watch->redact.count, 0);
     assert_false(watch->reveal);
-    assert_int_equal(watch->ignore, CONF_IGNORE_UNCHANGED);
+    assert_int_equal(watch->ignore.count, 1);
+    assert_string_equal(watch->ignore.items[0], "unchanged");
     assert_int_equal(watch->indexes.count, 0);
     assert_false(watch->coalesce);
     assert_int_equal(conf.n_event_logs, 1);
@@ -70,11 +72,14 @@ static void entries_have_defaults(void **state)
     assert_int_equal(log->changed.count, 0);
     assert_null(log->label_selector);
     assert_int_equal(log->object, CONF_OBJECT_DIFF);
+    assert_int_equal(log->object_verbs, 1 << INF_DELETED);
+    assert_int_equal(log->context, CONTEXT_LABELS | CONTEXT_OWNER | CONTEXT_NODE);
+    assert_int_equal(log->fields.count, 0);
     assert_int_equal(log->max_line, 16 * 1024);
     assert_int_equal(log->rotate.size, 0);
     assert_int_equal(log->rotate.keep, 5);
     assert_true(log->initial);
-    assert_string_equal(record_format_names[log->format], "jsonl");
+    assert_string_equal(log->format, "jsonl");
     assert_int_equal(log->stuck_after_ms, 30000);
     conf_free(&conf);
 }
@@ -85,6 +90,7 @@ static const char everything[] =
     "http: {listen: \"[::1]:9470\"}\n"
     "log: {level: debug, format: json}\n"
     "core_dumps: yes\n"
+    "latency: 20ms\n"
     "drain_timeout: 500ms\n"
     "memory: {backlog: 1G}\n"
     "clusters:\n"
@@ -116,6 +122,9 @@ static const char everything[] =
     "    changed: [spec, 'status.conditions[type=Ready].status']\n"
     "    label_selector: a=b\n"
     "    object: full\n"
+    "    object_verbs: [DELETED]\n"
+    "    context: [node, labels]\n"
+    "    fields: {image: 'spec.containers[*].image', namespace: metadata.namespace}\n"
     "    max_line: 1M\n"
     "    rotate: {size: 64M, keep: 0}\n"
     "    initial: no\n"
@@ -134,6 +143,7 @@ static void reads_every_option_of_the_top_level(void **state)
     assert_int_equal(conf.log.format, CONF_JSON);
     assert_true(conf.core_dumps);
     assert_int_equal(conf.drain_timeout_ms, 500);
+    assert_int_equal(conf.latency_ms, 20);
     assert_int_equal(conf.memory.backlog, 1 << 30);
     assert_int_equal(conf.n_clusters, 2);
     assert_string_equal(conf.clusters[0].name, "prod");
@@ -163,7 +173,8 @@ static void reads_every_option_of_a_watch(void **state)
     assert_int_equal(watch->redact.count, 1);
     assert_string_equal(watch->redact.items[0], "metadata.annotations[\"a.b/c\"]");
     assert_true(watch->reveal);
-    assert_int_equal(watch->ignore, CONF_IGNORE_HEARTBEATS);
+    assert_int_equal(watch->ignore.count, 1);
+    assert_string_equal(watch->ignore.items[0], "heartbeats");
     assert_int_equal(watch->indexes.count, 2);
     assert_string_equal(watch->indexes.items[0].name, "owner");
     assert_string_equal(watch->indexes.items[0].path, "metadata.ownerReferences[*].uid");
@@ -185,11 +196,16 @@ static void reads_every_option_of_an_event_log(void **state)
     assert_int_equal(log->changed.count, 2);
     assert_string_equal(log->label_selector, "a=b");
     assert_int_equal(log->object, CONF_OBJECT_FULL);
+    assert_int_equal(log->object_verbs, 1 << INF_DELETED);
+    assert_int_equal(log->context, CONTEXT_LABELS | CONTEXT_NODE);
+    assert_int_equal(log->fields.count, 2);
+    assert_string_equal(log->fields.items[0].name, "image");
+    assert_string_equal(log->fields.items[1].path, "metadata.namespace");
     assert_int_equal(log->max_line, 1024 * 1024);
     assert_int_equal(log->rotate.size, 64 * 1024 * 1024);
     assert_int_equal(log->rotate.keep, 0);
     assert_false(log->initial);
-    assert_string_equal(record_format_names[log->format], "short");
+    assert_string_equal(log->format, "short");
     conf_free(&conf);
 }
 
@@ -217,7 +233,8 @@ static const struct bad bad_keys[] = {
      "x.conf:1:7: log: unknown key 'state_dir'; it belongs to the top level\n"},
     {"path: /x\n", "x.conf:1:1: unknown key 'path'; it belongs to socket, event_logs[]\n"},
     {"resync: 5m\n", "x.conf:1:1: unknown key 'resync'; valid keys: state_dir, socket, http, log, "
-                     "core_dumps, memory, drain_timeout, clusters, watches, event_logs\n"},
+                     "core_dumps, state, memory, cache, latency, drain_timeout, clusters, watches, "
+                     "event_logs, levels\n"},
     {"handlers: []\n", "x.conf:1:1: 'handlers' is not supported by this version\n"},
     {OF_WATCH "optional: perhaps\n",
      "x.conf:3:15: watches[0].optional: 'perhaps' is neither true nor false\n"},
@@ -228,7 +245,8 @@ static const struct bad bad_keys[] = {
      "x.conf:1:14: event_logs[0]: missing key 'path'; for example 'path: stdout'\n"},
     {"\"a\\eb\": 1\n",
      "x.conf:1:1: unknown key 'a\\u001bb'; valid keys: state_dir, socket, "
-     "http, log, core_dumps, memory, drain_timeout, clusters, watches, event_logs\n"},
+     "http, log, core_dumps, state, memory, cache, latency, drain_timeout, clusters, watches, "
+     "event_logs, levels\n"},
 };
 
 static const struct bad bad_kinds[] = {
@@ -280,6 +298,7 @@ static const struct bad bad_values[] = {
     {"drain_timeout: 18446744073709551615h\n",
      "x.conf:1:16: drain_timeout: '18446744073709551615h' is not a duration; write it like 30s, "
      "5m or 500ms\n"},
+    {"latency: 2s\n", "x.conf:1:10: latency: '2s' is out of range (0s to 1s)\n"},
     {"drain_timeout: 2h\n", "x.conf:1:16: drain_timeout: '2h' is out of range (0s to 1h)\n"},
     {"memory: {backlog: 1M}\n",
      "x.conf:1:19: memory.backlog: '1M' is out of range (16M to 1024G)\n"},
@@ -334,6 +353,12 @@ static const struct bad bad_values[] = {
      "x.conf:3:15: watches[0].indexes: 'a\\u001b' is not a valid name; use lower case letters, "
      "digits, '-', '_', '.' and '/', with a letter or digit at both ends\n"
      "x.conf:3:22: watches[0].indexes: path 'spec.': column "},
+    {OF_LOG "fields: [spec]\n",
+     "x.conf:3:13: event_logs[0].fields: must be a mapping, as in {image: "
+     "\"spec.containers[*].image\"}\n"},
+    {OF_LOG "fields: {a: spec.}\n", "x.conf:3:17: event_logs[0].fields.a: path 'spec.': column "},
+    {OF_LOG "context: [labels, nodes]\n",
+     "x.conf:3:23: event_logs[0].context[1]: unknown value 'nodes'; did you mean 'node'?\n"},
     {OF_WATCH "indexes: {a: spec, a: spec}\n",
      "x.conf:3:24: watches[0].indexes.a: is a duplicate name\n"},
     {"state_dir: \"/a\\nb\"\n",
@@ -381,7 +406,11 @@ static const struct bad bad_names[] = {
     {POD "event_logs: [{path: stdout, watches: [pod]}]\n",
      "x.conf:2:39: event_logs[0].watches[0]: unknown watch 'pod'; did you mean 'pods'?\n"},
     {POD "event_logs: [{path: stdout, watches: [nodes]}]\n",
-     "x.conf:2:39: event_logs[0].watches[0]: unknown watch 'nodes'\n"},
+     "x.conf:2:39: event_logs[0].watches[0]: unknown watch 'nodes'; configured: pods\n"},
+    {"clusters: [{name: a}, {name: b}]\nwatches: [{resource: pods, cluster: prod}]\n",
+     "x.conf:2:37: watches[0].cluster: unknown cluster 'prod'; configured: a, b\n"},
+    {"event_logs: [{path: stdout, watches: [nodes]}]\n",
+     "x.conf:1:39: event_logs[0].watches[0]: unknown watch 'nodes'; none is configured\n"},
     {"clusters: [{name: prod}]\nwatches: [{resource: pods, cluster: prd}]\n",
      "x.conf:2:37: watches[0].cluster: unknown cluster 'prd'; did you mean 'prod'?\n"},
     {"clusters: [{name: a}, {name: b}]\n" POD,
@@ -487,40 +516,6 @@ static void lists_have_limits(void **state)
     buf_free(&text);
 }
 
-static void heartbeats_are_ignored_by_default_for_nodes_and_leases(void **state)
-{
-    static const struct {
-        const char *resource;
-        unsigned ignore;
-    } rows[] = {
-        {"nodes", CONF_IGNORE_HEARTBEATS},
-        {"node", CONF_IGNORE_HEARTBEATS},
-        {"No", CONF_IGNORE_HEARTBEATS},
-        {"nodes.v1.", CONF_IGNORE_HEARTBEATS},
-        {"leases", CONF_IGNORE_HEARTBEATS},
-        {"Lease", CONF_IGNORE_HEARTBEATS},
-        {"leases.coordination.k8s.io", CONF_IGNORE_HEARTBEATS},
-        {"leases.coordination.k8s.io/v1", CONF_IGNORE_HEARTBEATS},
-        {"leases.v1.coordination.k8s.io", CONF_IGNORE_HEARTBEATS},
-        {"nodes.metrics.k8s.io", CONF_IGNORE_UNCHANGED},
-        {"nodes.example.com/v1", CONF_IGNORE_UNCHANGED},
-        {"leases.example.com/v1", CONF_IGNORE_UNCHANGED},
-        {"pods", CONF_IGNORE_UNCHANGED},
-        {"nodes, ignore: []", 0},
-        {"nodes, ignore: [unchanged]", CONF_IGNORE_UNCHANGED},
-        {"pods, ignore: [heartbeats, unchanged]", CONF_IGNORE_HEARTBEATS | CONF_IGNORE_UNCHANGED},
-    };
-    (void)state;
-    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        char *text = xasprintf("watches: [{resource: %s}]", rows[i].resource);
-        struct conf conf = conf_world_text(text);
-        if (conf.watches[0].ignore != rows[i].ignore)
-            fail_msg("%s: ignore is %u", rows[i].resource, conf.watches[0].ignore);
-        conf_free(&conf);
-        free(text);
-    }
-}
-
 /* Each file may block a thread: see daemon/pool.h. stdout does not count. */
 static void limits_the_number_of_log_files(void **state)
 {
@@ -549,7 +544,6 @@ static void limits_the_number_of_log_files(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(heartbeats_are_ignored_by_default_for_nodes_and_leases),
         cmocka_unit_test(an_empty_file_has_all_defaults),
         cmocka_unit_test(entries_have_defaults),
         cmocka_unit_test_setup_teardown(reads_every_option_of_the_top_level, conf_world_setup,

@@ -16,8 +16,9 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
-#include "base/yaml.h"
+#include "base/text/yaml.h"
 #include "conf_world.h"
+#include "daemon/conf/conf_dirs.h"
 #include "daemon/conf/conf_doc.h"
 
 /* ---- conf.d ---- */
@@ -212,12 +213,19 @@ static void prints_the_origin_of_each_value(void **state)
     (void)state;
     setenv("T_LEVEL", "warn", 1);
     unsetenv("T_NONE");
+    setenv("STATE_DIRECTORY", "/state/first:/state/second", 1);
+    setenv("RUNTIME_DIRECTORY", "/run/x", 1);
     conf_world_put("x.conf", "log:\n  level: info\nwatches:\n  - resource: pods\n"
                              "    namespaces: ['${T_LEVEL}', 'a${T_LEVEL}${T_NONE:-}']\n");
     conf_world_put("conf.d/10-x.conf", "\nlog:\n  level: ${T_LEVEL}\n");
     conf = conf_world_file();
     text = conf_world_print(&conf);
-    assert_has(text, "state_dir: /var/lib/informerd             # default\n");
+    unsetenv("STATE_DIRECTORY");
+    unsetenv("RUNTIME_DIRECTORY");
+    assert_has(text,
+               "state_dir: /state/first                   # default, from $STATE_DIRECTORY\n");
+    assert_has(text, "socket:\n  path: /run/x/informerd.sock             # default, from "
+                     "$RUNTIME_DIRECTORY\n");
     assert_has(text, "\nlog:\n"
                      "  level: warn                             # conf.d/10-x.conf:3, from "
                      "${T_LEVEL}, instead of x.conf:2\n"
@@ -229,6 +237,29 @@ static void prints_the_origin_of_each_value(void **state)
     assert_has(text, "\n#http:\n  #listen:                                # default: off\n");
     assert_has(text, "\nevent_logs: []                            # default\n");
     free(text);
+    conf_free(&conf);
+}
+
+static void paths_of_a_file_replace_those_of_the_environment(void **state)
+{
+    struct conf conf;
+    (void)state;
+    setenv("STATE_DIRECTORY", "relative", 1); /* does not count */
+    setenv("RUNTIME_DIRECTORY", "/run/x", 1);
+    conf_world_put("x.conf", "socket: {path: /tmp/sock}\n");
+    conf = conf_world_file();
+    assert_string_equal(conf.socket.path, "/tmp/sock");
+    assert_int_equal(conf.state_dir[0], '/');
+    assert_true(conf_state_dir_is_default(&conf));
+    conf_free(&conf);
+    setenv("STATE_DIRECTORY", "/state", 1);
+    conf_world_put("x.conf", "state_dir: /mine\n");
+    conf = conf_world_file();
+    unsetenv("STATE_DIRECTORY");
+    unsetenv("RUNTIME_DIRECTORY");
+    assert_string_equal(conf.state_dir, "/mine");
+    assert_false(conf_state_dir_is_default(&conf));
+    assert_string_equal(conf.socket.path, "/run/x/informerd.sock");
     conf_free(&conf);
 }
 
@@ -325,7 +356,8 @@ static void the_sample_is_up_to_date(void **state)
 static void the_sample_has_all_defaults(void **state)
 {
     char *text = read_conf("informerd.conf"), *sample = effect_of(text);
-    char *least = effect_of("watches: [{resource: pods}]\nevent_logs: [{path: stdout}]\n");
+    char *least = effect_of("watches: [{resource: pods}]\nevent_logs: [{path: stdout}]\n"
+                            "levels: [{name: crash-loop, level: error}]\n");
     (void)state;
     assert_string_equal(sample, least);
     free(least);
@@ -363,6 +395,7 @@ static void the_examples_of_the_sample_are_valid(void **state)
     (void)state;
     keep_comment(text, "#exclude_namespaces:");
     keep_comment(text, "#namespace_selector:");
+    keep_comment(text, "#changed:");
     conf = examples(text);
     assert_string_equal(conf.http.listen, "127.0.0.1:9470");
     assert_string_equal(conf.socket.group, "informerd");
@@ -370,6 +403,7 @@ static void the_examples_of_the_sample_are_valid(void **state)
     assert_string_equal(conf.event_logs[0].label_selector, "app=web");
     conf_free(&conf);
     keep_comment(other, "#namespaces:");
+    keep_comment(other, "#when:");
     conf = examples(other);
     assert_string_equal(conf.watches[0].exclude_namespaces.items[1], "*-test");
     assert_string_equal(conf.watches[0].namespace_selector, "team=shop");
@@ -408,6 +442,7 @@ int main(void)
         TEST_HERE(reports_errors_of_environment_variables),
         TEST_HERE(limits_the_length_of_a_value),
         TEST_HERE(prints_the_origin_of_each_value),
+        TEST_HERE(paths_of_a_file_replace_those_of_the_environment),
         TEST_HERE(the_printed_configuration_loads_again),
         TEST_HERE(prints_an_explicit_empty_list),
         TEST_HERE(the_sample_is_up_to_date),

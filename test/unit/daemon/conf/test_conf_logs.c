@@ -1,5 +1,6 @@
 /*
- * test_conf_logs.c - event logs that are one file by links, or that a rotation would rename.
+ * test_conf_logs.c - event logs that are one file by links, or that a rotation would rename, and the
+ * defaults of their options.
  *
  * Every test runs in an empty directory of its own.
  */
@@ -17,6 +18,7 @@
 #include "base/alloc.h"
 #include "conf_world.h"
 #include "daemon/conf/conf_logs.h"
+#include "daemon/format/record_format.h"
 
 /* The errors of two event logs with these paths. The caller frees them. */
 static char *check_two(const char *first, const char *second)
@@ -112,6 +114,24 @@ static void accepts_missing_directories(void **state)
 
 #define IN_WORLD(test) cmocka_unit_test_setup_teardown(test, conf_world_setup, conf_world_teardown)
 
+/* ---- defaults ---- */
+
+static void the_object_option_decides_which_records_have_the_object(void **state)
+{
+    struct conf conf = conf_world_text("event_logs:\n"
+                                       "  - {path: /a, object: none, context: []}\n"
+                                       "  - {path: /b, object: full}\n"
+                                       "  - {path: /c, object: none, object_verbs: [ADDED]}\n"
+                                       "  - {path: /d, object_verbs: []}\n");
+    (void)state;
+    assert_int_equal(conf.event_logs[0].object_verbs, 0);
+    assert_int_equal(conf.event_logs[0].context, 0);
+    assert_int_equal(conf.event_logs[1].object_verbs, RECORD_ALL_VERBS);
+    assert_int_equal(conf.event_logs[2].object_verbs, 1 << INF_ADDED);
+    assert_int_equal(conf.event_logs[3].object_verbs, 0);
+    conf_free(&conf);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -119,6 +139,7 @@ int main(void)
         IN_WORLD(refuses_one_file_in_a_linked_directory),
         IN_WORLD(refuses_a_file_that_a_rotation_would_rename),
         IN_WORLD(accepts_missing_directories),
+        cmocka_unit_test(the_object_option_decides_which_records_have_the_object),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

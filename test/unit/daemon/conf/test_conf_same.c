@@ -52,6 +52,33 @@ static void compares_watches_by_value(void **state)
     }
 }
 
+static void compares_levels_by_value(void **state)
+{
+    static const struct {
+        const char *a, *b;
+        bool same;
+    } rows[] = {
+        {"[]", "[]", true},
+        {"[{name: pod-failed, level: info}]", "[{level: info, name: pod-failed}]", true},
+        {"[{name: pod-failed, level: info}]", "[{name: pod-failed, level: warn}]", false},
+        {"[{name: pod-failed, level: info}]", "[]", false},
+        {"[{kind: Pod, when: a=1, level: warn}]", "[{kind: Pod, when: a=2, level: warn}]", false},
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        char text[256];
+        struct conf a, b;
+        snprintf(text, sizeof(text), "watches: [{resource: pods}]\nlevels: %s\n", rows[i].a);
+        a = conf_world_text(text);
+        snprintf(text, sizeof(text), "levels: %s\nwatches: [{resource: pods}]\n", rows[i].b);
+        b = conf_world_text(text);
+        if (conf_levels_same(&a, &b) != rows[i].same)
+            fail_msg("%s and %s", rows[i].a, rows[i].b);
+        conf_free(&a);
+        conf_free(&b);
+    }
+}
+
 /* --print-config hides passwords, but a changed password is a change. */
 static void compares_values_that_are_printed_alike(void **state)
 {
@@ -89,6 +116,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(compares_watches_by_value),
+        cmocka_unit_test(compares_levels_by_value),
         cmocka_unit_test(compares_values_that_are_printed_alike),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

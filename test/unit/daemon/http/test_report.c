@@ -144,7 +144,7 @@ static void not_ready_while_an_event_log_is_stuck(void **state)
     world_apply_says(w,
                      "event_logs: [{path: missing/e.jsonl, stuck_after: 1ms}, {path: f.jsonl}]\n",
                      "no watches, 2 event logs added");
-    journal_start(&w->d.journal);
+    journal_start(&w->d.journal, "");
     do {
         uv_run(&w->d.uv, UV_RUN_ONCE);
         buf_clear(&out);

@@ -58,6 +58,30 @@ static void selects_namespaces_by_pattern(void **state)
     sample_free(&sample);
 }
 
+/* The name of the sample is web-0. */
+static void selects_names_by_regular_expression(void **state)
+{
+    static const struct {
+        const char *regex;
+        bool taken;
+    } rows[] = {{"web", true}, {"^web-[0-9]+$", true}, {"^eb", false},
+                {"b$", false}, {"(api|web)", true},    {"web{2}", false}};
+    const char *broken[] = {"web", "web-["};
+    struct filter_settings invalid = {.names = broken, .n_names = 2};
+    struct inf_error err;
+    struct sample sample;
+    (void)state;
+    sample_pod(&sample, NULL, "");
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        const char *names[] = {"^other$", rows[i].regex};
+        struct filter_settings s = {.names = names, .n_names = 2};
+        assert_int_equal(takes(&s, &sample), rows[i].taken);
+    }
+    sample_free(&sample);
+    assert_null(filter_make(&invalid, &err));
+    assert_memory_equal(err.text, "names: 'web-[' is not a regular expression: ", 44);
+}
+
 static void selects_verbs_and_initial_objects(void **state)
 {
     struct filter_settings s = {.verbs = 1u << INF_ADDED | 1u << INF_DELETED};
@@ -167,6 +191,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(selects_watches_by_name),
         cmocka_unit_test(selects_namespaces_by_pattern),
+        cmocka_unit_test(selects_names_by_regular_expression),
         cmocka_unit_test(selects_verbs_and_initial_objects),
         cmocka_unit_test(selects_changes_of_the_given_paths),
         cmocka_unit_test(changed_paths_apply_to_modified_only),

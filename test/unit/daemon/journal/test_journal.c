@@ -53,7 +53,7 @@ static void a_change_that_no_log_accepts_has_no_number(void **state)
     log.notes = 1u << NOTE_GAP;
     journal_world_set_logs(w, &log, 1);
     journal_world_change(w, &w->pods, "'a':1", "'a':2");
-    journal_start(&w->journal);
+    journal_start(&w->journal, "");
     journal_world_change(w, &w->pods, NULL, "'a':2");
     journal_world_flush(w);
     assert_lines(w, "a", "1 ADDED pods; ");
@@ -75,6 +75,27 @@ static void heartbeats_are_counted_where_they_are_ignored(void **state)
     assert_int_equal(w->pods.events[INF_MODIFIED], 0);
     assert_int_equal(w->pods.heartbeats, 1);
     assert_int_equal(w->nodes.heartbeats, 0);
+}
+
+static void a_level_below_the_minimum_of_all_logs_takes_no_number(void **state)
+{
+    static const char good[] = "'status':{'phase':'Running'}",
+                      bad[] = "'status':{'phase':'Failed'}";
+    struct journal_world *w = *state;
+    struct event_log_settings settings[] = {journal_world_settings(w->paths[0]),
+                                            journal_world_settings(w->paths[1])};
+    settings[0].filter.level = INF_LOG_ERROR;
+    settings[1].filter.level = INF_LOG_WARN;
+    journal_world_set_logs(w, settings, 2);
+    journal_set_levels(&w->journal, level_rules_make(NULL, 0, NULL));
+    journal_world_change(w, &w->pods, NULL, good);
+    journal_world_change(w, &w->pods, good, bad); /* pod-failed: warn */
+    journal_world_change(w, &w->pods, bad, good);
+    journal_world_flush(w);
+    assert_lines(w, "a", "");
+    assert_lines(w, "b", "1 MODIFIED pods; ");
+    assert_int_equal(w->pods.events[INF_ADDED], 0);
+    assert_int_equal(w->pods.events[INF_MODIFIED], 1);
 }
 
 /* Each state has the next resource version; NULL ends the list. */
@@ -167,7 +188,7 @@ static void daemon_records_go_to_logs_that_accept_their_watch(void **state)
     logs[1].filter.watches = only_nodes;
     logs[1].filter.n_watches = 1;
     journal_world_set_logs(w, logs, 2);
-    journal_start(&w->journal);
+    journal_start(&w->journal, "");
     journal_synced(&w->journal, &w->pods, 3, "812");
     journal_gap(&w->journal, &w->pods, NULL,
                 &(struct inf_gap){.reason = INF_GAP_RELIST, .text = "x"});
@@ -206,7 +227,7 @@ static void start_after_a_crash_has_a_reason(void **state)
     struct journal_world *w = *state;
     journal_world_log_all(w);
     w->seq.skipped = true;
-    journal_start(&w->journal);
+    journal_start(&w->journal, "");
     sim_run(&w->sim);
     assert_lines(w, "a", "1 START seq-skipped; ");
 }
@@ -216,7 +237,7 @@ static void the_short_format_is_written(void **state)
     struct journal_world *w = *state;
     struct event_log_settings log = journal_world_settings(w->paths[0]);
     log.format = &text_format;
-    log.record.width = 40;
+    log.record.width = 60;
     journal_world_set_logs(w, &log, 1);
     journal_world_change(w, &w->pods, "'a':1", NULL);
     journal_stop(&w->journal, "stopped");
@@ -224,6 +245,26 @@ static void the_short_format_is_written(void **state)
     assert_file(&w->folder, "a",
                 "12:04:31 DELETED  pod shop/web-0\n"
                 "00:00:00 STOP     stopped\n");
+}
+
+/* Only objects are in such a log; a gap is logged. */
+static void a_format_for_objects_has_no_notes(void **state)
+{
+    struct journal_world *w = *state;
+    struct event_log_settings log = journal_world_settings(w->paths[0]);
+    const struct inf_gap gap = {.reason = INF_GAP_SKIPPED, .text = "an object is too large"};
+    log.format = &columns_format;
+    log.format_argument = "NAME:.metadata.name";
+    journal_world_set_logs(w, &log, 1);
+    journal_start(&w->journal, "");
+    journal_world_change(w, &w->pods, NULL, "'a':1");
+    journal_world_set_logs(w, &log, 1); /* a reload writes no second header */
+    journal_world_change(w, &w->pods, "'a':1", "'a':2");
+    journal_gap(&w->journal, &w->pods, NULL, &gap);
+    journal_stop(&w->journal, "stopped");
+    sim_run(&w->sim);
+    assert_file(&w->folder, "a", "NAME\nweb-0\nweb-0\n");
+    assert_logged(w, "pods: an object is too large");
 }
 
 static void no_line_is_written_before_its_number_is_reserved(void **state)
@@ -359,6 +400,7 @@ int main(void)
         IN_JOURNAL_WORLD(a_change_has_the_same_number_in_each_log),
         IN_JOURNAL_WORLD(a_change_that_no_log_accepts_has_no_number),
         IN_JOURNAL_WORLD(heartbeats_are_counted_where_they_are_ignored),
+        IN_JOURNAL_WORLD(a_level_below_the_minimum_of_all_logs_takes_no_number),
         IN_JOURNAL_WORLD(old_rv_is_that_of_the_last_record),
         IN_JOURNAL_WORLD(updates_that_change_nothing_are_counted_not_reported),
         IN_JOURNAL_WORLD(updates_that_change_nothing_are_reported_if_nothing_is_ignored),
@@ -368,6 +410,7 @@ int main(void)
         IN_JOURNAL_WORLD(synced_has_no_version_if_there_are_several_streams),
         IN_JOURNAL_WORLD(start_after_a_crash_has_a_reason),
         IN_JOURNAL_WORLD(the_short_format_is_written),
+        IN_JOURNAL_WORLD(a_format_for_objects_has_no_notes),
         IN_JOURNAL_WORLD(no_line_is_written_before_its_number_is_reserved),
         IN_JOURNAL_WORLD(failures_of_the_sequence_are_logged),
         IN_JOURNAL_WORLD(a_full_log_holds_the_watches_that_write_to_it),

@@ -13,8 +13,8 @@
 
 #include "base/base.h"
 #include "changes.h"
-#include "daemon/journal/change.h"
-#include "daemon/journal/record_format.h"
+#include "daemon/format/record_format.h"
+#include "daemon/record/change.h"
 
 #define LABELS(app) "'labels':{'app':'" app "'}"
 #define DELETION    "'deletionTimestamp':'2026-01-01T00:00:00Z'"
@@ -127,8 +127,8 @@ static void a_cache_of_all_objects_proves_that_an_object_exists(void **state)
 
 /* ---- records ---- */
 
-static void assert_told(const char *metadata, bool final, const char *sentence, const char *line,
-                        const char *field)
+static void assert_reported(const char *metadata, bool final, const char *sentence,
+                            const char *line, const char *field)
 {
     struct conf_watch conf = {.label_selector = (char *)(uintptr_t) "app=web"};
     struct selection selection;
@@ -139,7 +139,7 @@ static void assert_told(const char *metadata, bool final, const char *sentence, 
     selection_init(&selection, &conf);
     make_gone(&sample, metadata);
     sample.event.final = final;
-    change_init(&change, &id, &sample.event, NULL);
+    sample_change(&change, &id, &sample.event, NULL);
     change.stamp.log = "l";
     change_put_sentence(&out, &change, true, 200);
     buf_putc(&out, '\0');
@@ -165,15 +165,15 @@ static void assert_told(const char *metadata, bool final, const char *sentence, 
 static void records_have_the_reason_of_a_deletion(void **state)
 {
     (void)state;
-    assert_told(LABELS("web"), true, "Pod shop/web-0 deleted or left the selection",
-                "  or left the selection\n", NULL);
-    assert_told(LABELS("web"), false,
-                "Pod shop/web-0 deleted or left the selection, last state unknown",
-                "  or left the selection, last state unknown\n", NULL);
-    assert_told(LABELS("web") "," DELETION, true, "Pod shop/web-0 deleted", "pod shop/web-0\n",
-                "\"final\":true,\"why\":\"deleted\",");
-    assert_told(LABELS("old"), true, "Pod shop/web-0 left the selection", "  left the selection\n",
-                "\"final\":true,\"why\":\"left\",");
+    assert_reported(LABELS("web"), true, "Pod shop/web-0 deleted or left the selection",
+                    "  or left the selection\n", NULL);
+    assert_reported(LABELS("web"), false,
+                    "Pod shop/web-0 deleted or left the selection, last state unknown",
+                    "  or left the selection, last state unknown\n", NULL);
+    assert_reported(LABELS("web") "," DELETION, true, "Pod shop/web-0 deleted", "pod shop/web-0\n",
+                    "\"final\":true,\"why\":\"deleted\",");
+    assert_reported(LABELS("old"), true, "Pod shop/web-0 left the selection",
+                    "  left the selection\n", "\"final\":true,\"why\":\"left\",");
 }
 
 int main(void)

@@ -12,8 +12,8 @@
 
 #include "base/alloc.h"
 #include "base/base.h"
-#include "base/base64.h"
 #include "base/rng.h"
+#include "base/text/base64.h"
 #include "kube/auth/secret_filter.h"
 
 static char *filtered(const char *line)

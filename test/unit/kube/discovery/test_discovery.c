@@ -100,7 +100,8 @@ static void skips_resources_that_cannot_be_requested(void **state)
         "{\"kind\":\"APIResourceList\",\"groupVersion\":\"a/v1\",\"resources\":["
         "7,{},{\"name\":\"../x\",\"kind\":\"X\"},{\"name\":\"x\",\"kind\":\"X Y\"},"
         "{\"name\":\"x\",\"kind\":\"X\",\"singularName\":\"/\"},{\"name\":\"Xs\",\"kind\":\"X\"},"
-        "{\"name\":\"xs\",\"kind\":\"X\",\"shortNames\":[\"good\",\"a b\",3],\"verbs\":[\"list\"]}]}";
+        "{\"name\":\"xs\",\"kind\":\"X\",\"shortNames\":[\"good\",\"a b\",3],\"verbs\":[\"list\"],"
+        "\"categories\":[\"all\",\"/\"]}]}";
     struct discovery d = {0};
     struct inf_error err = {0};
     (void)state;
@@ -108,7 +109,37 @@ static void skips_resources_that_cannot_be_requested(void **state)
     assert_int_equal(d.n_resources, 1);
     assert_string_equal(d.resources[0].short_names[0], "good");
     assert_null(d.resources[0].short_names[1]);
+    assert_string_equal(d.resources[0].categories[0], "all");
+    assert_null(d.resources[0].categories[1]);
+    assert_string_equal(d.resources[0].verbs[0], "list");
+    assert_null(d.resources[0].verbs[1]);
     assert_false(d.resources[0].watchable || d.resources[0].namespaced);
+    discovery_free(&d);
+}
+
+static void a_resource_has_one_preferred_version(void **state)
+{
+    static const char *const texts[] = {
+        "{\"kind\":\"APIGroup\",\"name\":\"a.b\",\"versions\":[{\"version\":\"v1\"},"
+        "{\"version\":\"v2\"},{\"version\":\"v3\"}],\"preferredVersion\":{\"version\":\"v2\"}}",
+        "{\"kind\":\"APIResourceList\",\"groupVersion\":\"a.b/v1\",\"resources\":["
+        "{\"name\":\"old\",\"kind\":\"Old\"},{\"name\":\"both\",\"kind\":\"Both\"}]}",
+        "{\"kind\":\"APIResourceList\",\"groupVersion\":\"a.b/v2\",\"resources\":["
+        "{\"name\":\"both\",\"kind\":\"Both\"}]}",
+        "{\"kind\":\"APIResourceList\",\"groupVersion\":\"a.b/v3\",\"resources\":["
+        "{\"name\":\"old\",\"kind\":\"Old\"}]}",
+        "{\"kind\":\"APIResourceList\",\"groupVersion\":\"v1\",\"resources\":["
+        "{\"name\":\"pods\",\"kind\":\"Pod\"}]}",
+    };
+    static const bool preferred[] = {true, false, true, false, true};
+    struct discovery d = {0};
+    struct inf_error err = {0};
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(texts); i++)
+        assert_int_equal(add_text(&d, texts[i], &err), 0);
+    assert_int_equal(d.n_resources, ARRAY_LEN(preferred));
+    for (size_t i = 0; i < ARRAY_LEN(preferred); i++)
+        assert_int_equal(discovery_is_preferred(&d, &d.resources[i]), preferred[i]);
     discovery_free(&d);
 }
 
@@ -187,6 +218,7 @@ int main(void)
         cmocka_unit_test(reads_groups_and_their_versions),
         cmocka_unit_test(reads_a_single_group),
         cmocka_unit_test(skips_resources_that_cannot_be_requested),
+        cmocka_unit_test(a_resource_has_one_preferred_version),
         cmocka_unit_test(refuses_other_documents),
         cmocka_unit_test(refuses_an_incomplete_document),
         cmocka_unit_test(limits_groups_versions_and_resources),

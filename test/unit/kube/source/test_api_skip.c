@@ -55,8 +55,8 @@ static void send_large(struct pipe *pipe, const char *before, size_t len, const 
     free(head);
 }
 
-static void assert_tells_of_large(const struct source_request *request, const char *before,
-                                  const char *after, const char *expected)
+static void assert_reports_large(const struct source_request *request, const char *before,
+                                 const char *after, const char *expected)
 {
     struct source_world w;
     source_world_init(&w, "configmaps", NULL);
@@ -72,7 +72,7 @@ static void assert_tells_of_large(const struct source_request *request, const ch
 static void skips_an_item_that_is_too_large(void **state)
 {
     (void)state;
-    assert_tells_of_large(
+    assert_reports_large(
         &any_list, LIST_HEAD "\"items\":[" ITEM("a") ",{" LARGE, "}," ITEM("c") "]," LIST_META "}",
         "open\n"
         "ADDED shop/a 5\n"
@@ -85,7 +85,7 @@ static void skips_an_item_that_is_too_large(void **state)
 static void skips_a_watch_event_that_is_too_large(void **state)
 {
     (void)state;
-    assert_tells_of_large(
+    assert_reports_large(
         &any_watch, POD("a", "1") "{\"type\":\"ADDED\",\"object\":{\"kind\":\"Pod\"," LARGE,
         "}}\n" POD("c", "3"),
         "open\n"
@@ -93,7 +93,7 @@ static void skips_a_watch_event_that_is_too_large(void **state)
         "SKIPPED shop/big  uid '' Pod shop/big: watch event exceeds frame_max=16777216 bytes\n"
         "ADDED c 3\n"
         "INF_EEOF: kube.test:6443: the server ended the watch\n");
-    assert_tells_of_large(
+    assert_reports_large(
         &any_watch, "{\"type\":\"ADDED\",\"object\":{" LARGE, "",
         "open\n"
         "SKIPPED shop/big  uid '' shop/big: watch event exceeds frame_max=16777216 bytes\n"

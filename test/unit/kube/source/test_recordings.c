@@ -20,6 +20,7 @@
 #include "recording.h"
 #include "source_world.h"
 #include "split.h"
+#include "tier.h"
 
 enum asked {
     ASKED_LIST = SOURCE_LIST,
@@ -183,20 +184,19 @@ static void play_split(const void *ctx, struct str input, struct split split)
 
 enum {
     LARGE = 64 * 1024,
-    EDGES_APART = 48,
-    BY_CHANCE = 100,
 };
 
-/* Too long to be cut everywhere by everybody: test_http_parser.c and test_gunzip.c have each half of
- * it cut by the whole rule. */
+/* Too long for the split rule: test_http_parser.c and test_gunzip.c apply it to each half. */
 static void play_some(const struct recording *r, const struct play *play)
 {
+    size_t edges_apart = tier_is_full() ? 48 : 384, near = tier_is_full() ? 8 : 2;
+    int random_cuts = tier_is_full() ? 100 : 10;
     struct str wire = recording_wire(r);
     struct rng rng = {20261116};
-    for (size_t i = 0; i < r->n_edges; i += EDGES_APART)
-        for (size_t at = r->edges[i] - 8; at <= r->edges[i] + 8; at++)
+    for (size_t i = 0; i < r->n_edges; i += edges_apart)
+        for (size_t at = r->edges[i] - near; at <= r->edges[i] + near; at++)
             play_split(play, wire, (struct split){at, 0});
-    for (int i = 0; i < BY_CHANCE; i++)
+    for (int i = 0; i < random_cuts; i++)
         play_split(play, wire, (struct split){1 + rng_below(&rng, wire.len - 1), 0});
     play_split(play, wire, (struct split){1, 1});
 }

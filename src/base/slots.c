@@ -1,0 +1,144 @@
+/*
+ * slots.c - pages with a header and a list of free slots. The page of a slot is found by its address.
+ *
+ * Normal path: take the first free slot of the first page with room. Nothing here fails. With the
+ * address sanitizer free slots are poisoned, so that it detects their use.
+ */
+#include "base/slots.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "base/alloc.h"
+#include "base/base.h"
+
+#ifdef __SANITIZE_ADDRESS__ /* gcc */
+void __asan_poison_memory_region(const volatile void *at, size_t size);
+void __asan_unpoison_memory_region(const volatile void *at, size_t size);
+#else
+#define __asan_poison_memory_region(at, size)   ((void)(at), (void)(size))
+#define __asan_unpoison_memory_region(at, size) ((void)(at), (void)(size))
+#endif
+
+enum {
+    MALLOC_HEADER = 16, /* left out, so that pages from malloc() follow each other without gaps */
+    SLOTS_MIN = 8,      /* in a page; fewer would leave too much of it unused */
+};
+
+struct free_slot {
+    struct free_slot *next;
+};
+
+struct slot_page {
+    struct list node; /* in slots.partial, unless it is full */
+    struct free_slot *free;
+    unsigned used;
+    unsigned fresh; /* slots from here on were never taken */
+    char bytes[];
+};
+
+/* ---- pages ---- */
+
+static size_t page_room(const struct slots *slots)
+{
+    size_t size = slots->page == SLOTS_SMALL_PAGE ? SLOTS_SMALL_PAGE - MALLOC_HEADER : slots->page;
+    return size - sizeof(struct slot_page);
+}
+
+static unsigned page_slots(const struct slots *slots)
+{
+    return (unsigned)(page_room(slots) / slots->size);
+}
+
+static bool has_pages(const struct slots *slots)
+{
+    return page_slots(slots) >= SLOTS_MIN;
+}
+
+/* A large page at an address that is a multiple of its size: a part of twice its size. */
+static void *map_page(size_t size)
+{
+    char *at = mmap(NULL, 2 * size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    size_t before;
+    if (at == MAP_FAILED)
+        abort();
+    before = (size - (uintptr_t)at % size) % size;
+    if (before)
+        munmap(at, before);
+    munmap(at + before + size, size - before);
+    return at + before;
+}
+
+static void *page_memory(const struct slots *slots)
+{
+    void *memory;
+    if (slots->page == SLOTS_LARGE_PAGE)
+        return map_page(SLOTS_LARGE_PAGE);
+    if (posix_memalign(&memory, SLOTS_SMALL_PAGE, SLOTS_SMALL_PAGE - MALLOC_HEADER) != 0)
+        abort();
+    return memory;
+}
+
+static struct slot_page *page_new(struct slots *slots)
+{
+    struct slot_page *page = page_memory(slots);
+    *page = (struct slot_page){.used = 0};
+    __asan_poison_memory_region(page->bytes, page_room(slots));
+    list_push(&slots->partial, &page->node);
+    return page;
+}
+
+static void page_free(const struct slots *slots, struct slot_page *page)
+{
+    list_remove(&page->node);
+    __asan_unpoison_memory_region(page->bytes, page_room(slots));
+    if (slots->page == SLOTS_LARGE_PAGE)
+        munmap(page, SLOTS_LARGE_PAGE);
+    else
+        free(page);
+}
+
+/* ---- slots ---- */
+
+void slots_init(struct slots *slots, size_t size, enum slots_page page)
+{
+    slots->size = (size + sizeof(void *) - 1) / sizeof(void *) * sizeof(void *);
+    slots->page = page;
+    list_init(&slots->partial);
+}
+
+void *slots_take(struct slots *slots)
+{
+    struct slot_page *page;
+    void *slot;
+    if (!has_pages(slots))
+        return xmalloc(slots->size);
+    page = list_empty(&slots->partial) ? page_new(slots)
+                                       : container_of(slots->partial.next, struct slot_page, node);
+    slot = page->free ? (void *)page->free : page->bytes + page->fresh++ * slots->size;
+    __asan_unpoison_memory_region(slot, slots->size);
+    if (page->free)
+        page->free = page->free->next;
+    if (++page->used == page_slots(slots))
+        list_remove(&page->node);
+    return slot;
+}
+
+void slots_give(struct slots *slots, void *slot)
+{
+    struct slot_page *page = (struct slot_page *)((uintptr_t)slot & ~((uintptr_t)slots->page - 1));
+    struct free_slot *free_slot = slot;
+    if (!has_pages(slots)) {
+        free(slot);
+        return;
+    }
+    if (page->used-- == page_slots(slots))
+        list_push(&slots->partial, &page->node);
+    free_slot->next = page->free;
+    page->free = free_slot;
+    __asan_poison_memory_region(slot, slots->size);
+    if (page->used == 0)
+        page_free(slots, page);
+}

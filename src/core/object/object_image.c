@@ -1,0 +1,148 @@
+/*
+ * object_image.c - writes and reads images of objects.
+ *
+ *     | struct image_head | names, each with its NUL | text, or frame |
+ *
+ * Numbers are in the byte order of the machine: an image is read on the host that wrote it. Every
+ * byte of an image is checked before it is used; a damaged image gives no object.
+ */
+#include "core/object/object_image.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "core/object/object_layout.h"
+#include "core/object/object_packer.h"
+
+enum {
+    IMAGE_TEXT_MAX = 256 * 1024 * 1024, /* LIMIT: bytes of a text that is expanded */
+};
+
+enum image_flag {
+    IMAGE_PACKED = 1,
+    IMAGE_SOLE_STATUS = 2,
+    IMAGE_SOLE_OTHER = 4,
+};
+
+struct image_head {
+    uint64_t hash; /* of the text; 0 if it is not packed */
+    uint32_t text_len;
+    uint32_t body_len; /* of the text or the frame */
+    uint16_t at[OBJECT_PARTS];
+    uint16_t flags;
+};
+
+/* ---- writing ---- */
+
+void object_image_put(struct buf *out, const struct inf_object *held)
+{
+    struct packed_text packed = {.frame_len = held->text_len};
+    const char *body = held->bytes + held->at[PART_TEXT];
+    struct image_head head = {.text_len = held->text_len};
+    if (held->packed) {
+        memcpy(&packed, body, sizeof(packed));
+        body += sizeof(packed);
+    }
+    head.hash = packed.hash;
+    head.body_len = packed.frame_len;
+    head.flags =
+        (uint16_t)((held->packed ? IMAGE_PACKED : 0) | (held->sole_status ? IMAGE_SOLE_STATUS : 0) |
+                   (held->sole_other ? IMAGE_SOLE_OTHER : 0));
+    memcpy(head.at, held->at, sizeof(head.at));
+    buf_put(out, (const char *)&head, sizeof(head));
+    buf_put(out, held->bytes, held->at[PART_TEXT]);
+    buf_put(out, body, head.body_len);
+}
+
+struct pack_dictionary *object_image_dictionary(const struct inf_object *held)
+{
+    struct packed_text packed;
+    if (!held->packed)
+        return NULL;
+    memcpy(&packed, held->bytes + held->at[PART_TEXT], sizeof(packed));
+    return packed.dictionary;
+}
+
+/* ---- reading ---- */
+
+static bool is_one_string(const char *names, size_t from, size_t to)
+{
+    return from < to && memchr(names + from, '\0', to - from) == names + to - 1;
+}
+
+/* Whether @names has one NUL-terminated string after the other, and a key that its namespace starts. */
+static bool are_names(const struct image_head *head, const char *names)
+{
+    size_t name = head->at[PART_NAME], ns = head->at[PART_NAMESPACE], ns_len;
+    for (int i = 0; i < PART_TEXT; i++)
+        if (head->at[i + 1] > head->at[PART_TEXT] ||
+            !is_one_string(names, head->at[i], head->at[i + 1]))
+            return false;
+    ns_len = (size_t)head->at[PART_NAMESPACE + 1] - ns - 1;
+    if (ns_len == 0)
+        return name == 0;
+    return name == ns_len + 1 && names[ns_len] == '/' && memcmp(names, names + ns, ns_len) == 0;
+}
+
+/* The part of @image after its head, if the sizes in it are right; else NULL. */
+static const char *check_image(struct str image, struct image_head *ret_head)
+{
+    bool packed;
+    if (image.len < sizeof(*ret_head))
+        return NULL;
+    memcpy(ret_head, image.at, sizeof(*ret_head));
+    packed = ret_head->flags & IMAGE_PACKED;
+    if (image.len - sizeof(*ret_head) != (size_t)ret_head->at[PART_TEXT] + ret_head->body_len ||
+        ret_head->text_len > IMAGE_TEXT_MAX ||
+        (!packed && ret_head->body_len != ret_head->text_len) ||
+        !are_names(ret_head, image.at + sizeof(*ret_head)))
+        return NULL;
+    return image.at + sizeof(*ret_head);
+}
+
+struct str object_image_key(struct str image)
+{
+    struct image_head head;
+    const char *names = check_image(image, &head);
+    return names ? (struct str){names, (size_t)head.at[PART_NAMESPACE] - 1} : (struct str){"", 0};
+}
+
+const struct inf_object *object_image_load(struct str image, struct pack_dictionary *dictionary)
+{
+    struct image_head head = {0};
+    const char *names = check_image(image, &head);
+    bool packed = names && head.flags & IMAGE_PACKED;
+    struct packed_text text = {.hash = head.hash, .frame_len = head.body_len};
+    struct inf_object *o;
+    size_t size;
+    char *body;
+    if (!names || packed != (dictionary != NULL))
+        return NULL;
+    size = sizeof(*o) + head.at[PART_TEXT] + (packed ? sizeof(text) : 1) + head.body_len;
+    o = packed ? pack_memory_take(dictionary, size) : xmalloc(size);
+    *o = (struct inf_object){.refs = 1, .text_len = head.text_len, .packed = packed};
+    o->sole_status = (bool)(head.flags & IMAGE_SOLE_STATUS);
+    o->sole_other = (bool)(head.flags & IMAGE_SOLE_OTHER);
+    memcpy(o->at, head.at, sizeof(o->at));
+    memcpy(o->bytes, names, head.at[PART_TEXT]);
+    body = o->bytes + head.at[PART_TEXT];
+    if (packed) {
+        text.dictionary = pack_dictionary_ref(dictionary);
+        memcpy(body, &text, sizeof(text));
+        body += sizeof(text);
+    } else {
+        body[head.body_len] = '\0';
+    }
+    memcpy(body, names + head.at[PART_TEXT], head.body_len);
+    return o;
+}
+
+const struct inf_object *object_image_expand(const struct inf_object *loaded)
+{
+    const struct inf_object *object = object_try_unpack(loaded);
+    if (!object || object_equal(object, loaded)) /* the hash of its text, too */
+        return object;
+    inf_object_unref(object);
+    return NULL;
+}

@@ -1,0 +1,384 @@
+/*
+ * object_packer.c - packs and unpacks objects, and decides when to make a dictionary.
+ *
+ * Normal path: object_pack() offers the object as a sample, makes a dictionary if one is due, and
+ * compresses the text. Nothing here fails: an object that does not get clearly smaller stays as it
+ * is, and samples that give no dictionary are replaced by later ones.
+ */
+#include "core/object/object_packer.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/base.h"
+#include "core/object/object_layout.h"
+
+static const struct pack_limits default_limits = {
+    .text_min = 512,
+    .objects = 64,
+    .bytes = 1024 * 1024,
+    .window = 1000,
+};
+
+/* Dictionaries while the number of objects grows. Of 200 deployments of pods, 14 samples give frames of
+ * 1,110 bytes, 48 of 930, and 96 of 760, which are not slower to make or to read; but a dictionary
+ * takes three times the size of its samples (test/bench/bench_memory.c). */
+static const struct growth {
+    unsigned factor; /* of limits.objects */
+    unsigned samples;
+} growth[] = {{1, 14}, {8, 14}, {128, 48}, {1024, 96}};
+
+_Static_assert(PACK_SAMPLES_MAX >= 96, "room for the samples of every step");
+
+enum {
+    GROWTH_STEPS = sizeof(growth) / sizeof(growth[0]),
+    STAGE_DISTANCE = 16, /* objects between the stages in which a dictionary is made */
+    UNSEEN_SHARE = 8, /* another dictionary is made if more of a list is newer than the last one */
+    REPACK_SHARE =
+        4, /* a dictionary is replaced after this many times the objects repacked for it */
+};
+
+static const double DRIFT = 1.3; /* a window this much worse than the first: a new dictionary */
+
+/* ---- layout ---- */
+
+static struct packed_text packed_text_of(const struct inf_object *object)
+{
+    struct packed_text packed;
+    memcpy(&packed, object->bytes + object->at[PART_TEXT], sizeof(packed));
+    return packed;
+}
+
+static struct str text_of(const struct inf_object *object)
+{
+    return (struct str){object->bytes + object->at[PART_TEXT], object->text_len};
+}
+
+static size_t head_size(const struct inf_object *object)
+{
+    return sizeof(*object) + object->at[PART_TEXT];
+}
+
+size_t inf_object_size(const struct inf_object *object)
+{
+    size_t text = object->packed ? sizeof(struct packed_text) + packed_text_of(object).frame_len
+                                 : (size_t)object->text_len + 1;
+    return head_size(object) + text;
+}
+
+/* Writes the header and the names of @object to @copy, which has room for its text. */
+static void copy_head(struct inf_object *copy, const struct inf_object *object)
+{
+    memcpy(copy, object, head_size(object));
+    copy->refs = 1;
+}
+
+void object_free_packed(struct inf_object *packed)
+{
+    struct pack_dictionary *dictionary = packed_text_of(packed).dictionary;
+    pack_memory_give(dictionary, packed, inf_object_size(packed));
+    pack_dictionary_unref(dictionary);
+}
+
+/* ---- dictionaries ---- */
+
+/* How many samples are collected: those of the step that comes next, from half way on. */
+static unsigned samples_wanted(const struct object_packer *p)
+{
+    unsigned samples = growth[0].samples;
+    for (size_t i = 1; i < GROWTH_STEPS; i++)
+        if (p->objects * 2 >= p->limits.objects * growth[i].factor)
+            samples = growth[i].samples;
+    return samples;
+}
+
+/* Keeps @text as a sample with the same probability as every other one seen so far. */
+static void offer_sample(struct object_packer *p, struct str text)
+{
+    unsigned wanted = samples_wanted(p);
+    size_t at = p->n_samples < wanted ? p->n_samples++ : (size_t)rng_below(&p->rng, p->seen + 1);
+    p->seen++;
+    p->seen_bytes += text.len;
+    if (at >= p->n_samples)
+        return;
+    buf_clear(&p->samples[at]);
+    buf_put(&p->samples[at], text.at, text.len < PACK_SAMPLE_MAX ? text.len : PACK_SAMPLE_MAX);
+}
+
+static void restart_window(struct object_packer *p)
+{
+    p->packed = p->packed_text = p->packed_frame = 0;
+}
+
+/* The first of two stages of about a millisecond each, not in the same tick. */
+static void draft_dictionary(struct object_packer *p)
+{
+    struct str texts[PACK_SAMPLES_MAX];
+    for (size_t i = 0; i < p->n_samples; i++)
+        texts[i] = (struct str){p->samples[i].bytes, p->samples[i].len};
+    p->draft = pack_dictionary_new(p->context, texts, p->n_samples);
+    p->draft_age = 0;
+    p->drafts++; /* also if these samples were not suitable: try again with others later */
+    p->first_ratio = 0;
+    p->since = p->repacked = 0;
+    restart_window(p);
+}
+
+static void complete_dictionary(struct object_packer *p)
+{
+    pack_dictionary_unref(p->dictionary);
+    p->dictionary = p->draft;
+    p->draft = NULL;
+    pack_dictionary_prepare(p->dictionary);
+    p->dictionaries++;
+    restart_window(p);
+}
+
+/* Every object is repacked for a new dictionary. Texts can be chosen such that each window differs
+ * from the one before: this limits the work for them. */
+static bool may_replace_dictionary(const struct object_packer *p)
+{
+    return p->since >= p->objects / 2 && p->since >= REPACK_SHARE * p->repacked;
+}
+
+/* Whether texts have changed so much that the dictionary no longer suits them. Then later samples
+ * get a larger weight. */
+static bool has_drifted(struct object_packer *p)
+{
+    double ratio;
+    if (p->packed < p->limits.window)
+        return false;
+    ratio = (double)p->packed_frame / (double)p->packed_text;
+    restart_window(p);
+    if (p->first_ratio <= 0)
+        p->first_ratio = ratio;
+    if (ratio <= DRIFT * p->first_ratio || !may_replace_dictionary(p))
+        return false;
+    p->seen /= 2;
+    return true;
+}
+
+static bool has_grown(struct object_packer *p)
+{
+    if (p->step == GROWTH_STEPS || p->objects < p->limits.objects * growth[p->step].factor ||
+        p->n_samples < growth[p->step].samples || p->seen_bytes < p->limits.bytes)
+        return false;
+    while (p->step < GROWTH_STEPS && p->objects >= p->limits.objects * growth[p->step].factor)
+        p->step++;
+    return true;
+}
+
+void object_packer_list_ended(struct object_packer *packer, size_t objects)
+{
+    packer->objects = objects;
+    if (packer->dictionary && !packer->draft && packer->since > objects / UNSEEN_SHARE)
+        draft_dictionary(packer);
+}
+
+bool object_packer_continue(struct object_packer *packer)
+{
+    if (!packer->draft)
+        return false;
+    complete_dictionary(packer);
+    return true;
+}
+
+static void make_dictionary_if_due(struct object_packer *p)
+{
+    if (p->draft && ++p->draft_age >= STAGE_DISTANCE)
+        complete_dictionary(p);
+    else if (!p->draft && (has_grown(p) || (p->dictionary && has_drifted(p))))
+        draft_dictionary(p);
+}
+
+/* ---- objects ---- */
+
+/* @object, or a packed copy of it if that is clearly smaller; with one reference. */
+static const struct inf_object *pack_now(const struct object_packer *packer,
+                                         const struct inf_object *object, size_t *ret_len)
+{
+    struct str text = text_of(object), frame = {"", 0};
+    struct pack_context *context;
+    struct packed_text packed;
+    struct inf_object *copy;
+    if (packer->dictionary && text.len >= packer->limits.text_min)
+        frame = pack_compress(packer->dictionary, text, text.len / 4 * 3);
+    *ret_len = frame.len ? frame.len : text.len;
+    if (!frame.len)
+        return inf_object_ref(object);
+    context = pack_dictionary_context(packer->dictionary);
+    packed = (struct packed_text){.dictionary = pack_dictionary_ref(packer->dictionary),
+                                  .hash = pack_hash(context, text),
+                                  .frame_len = (uint32_t)frame.len};
+    copy = pack_memory_take(packer->dictionary, head_size(object) + sizeof(packed) + frame.len);
+    copy_head(copy, object);
+    copy->packed = true;
+    memcpy(copy->bytes + copy->at[PART_TEXT], &packed, sizeof(packed));
+    memcpy(copy->bytes + copy->at[PART_TEXT] + sizeof(packed), frame.at, frame.len);
+    return copy;
+}
+
+const struct inf_object *object_pack(struct object_packer *packer, const struct inf_object *object,
+                                     size_t objects)
+{
+    const struct inf_object *held;
+    size_t len;
+    assert(!object->packed);
+    packer->objects = objects;
+    if (!packer->context || object->text_len < packer->limits.text_min)
+        return inf_object_ref(object);
+    offer_sample(packer, text_of(object));
+    make_dictionary_if_due(packer);
+    held = pack_now(packer, object, &len);
+    packer->since++;
+    packer->packed++;
+    packer->packed_text += object->text_len;
+    packer->packed_frame += len;
+    return held;
+}
+
+/* Keeps the dictionary of the majority, if there is one: each other one takes a vote from it. */
+static void adopt_dictionary(struct object_packer *p, struct pack_dictionary *dictionary)
+{
+    if (dictionary == p->dictionary) {
+        p->adopted++;
+    } else if (p->adopted) {
+        p->adopted--;
+    } else {
+        pack_dictionary_unref(p->dictionary);
+        p->dictionary = pack_dictionary_ref(dictionary);
+        p->adopted = 1;
+    }
+}
+
+/* The restored objects are samples too. A dictionary that would be due for their number is taken as
+ * made: otherwise all of them would be packed again after every start. */
+const struct inf_object *object_pack_restored(struct object_packer *packer,
+                                              const struct inf_object *restored,
+                                              const struct inf_object *object, size_t objects)
+{
+    if (!packer->context || !restored->packed)
+        return object_pack(packer, object, objects);
+    packer->objects = objects;
+    offer_sample(packer, text_of(object));
+    has_grown(packer);
+    adopt_dictionary(packer, packed_text_of(restored).dictionary);
+    return inf_object_ref(restored);
+}
+
+bool object_repack_is_due(const struct object_packer *packer, const struct inf_object *held)
+{
+    if (held->packed)
+        return packed_text_of(held).dictionary != packer->dictionary;
+    return packer->dictionary && held->text_len >= packer->limits.text_min;
+}
+
+const struct inf_object *object_repack(struct object_packer *packer, const struct inf_object *held)
+{
+    const struct inf_object *object = object_unpack(held), *repacked;
+    size_t len;
+    packer->repacked++;
+    repacked = pack_now(packer, object, &len);
+    inf_object_unref(object);
+    return repacked;
+}
+
+bool object_is_packed(const struct inf_object *object)
+{
+    return object->packed;
+}
+
+const struct inf_object *object_try_unpack(const struct inf_object *object)
+{
+    struct packed_text packed;
+    struct inf_object *copy;
+    struct str frame;
+    if (!object->packed)
+        return inf_object_ref(object);
+    packed = packed_text_of(object);
+    frame = (struct str){object->bytes + object->at[PART_TEXT] + sizeof(packed), packed.frame_len};
+    copy = xmalloc(head_size(object) + object->text_len + 1);
+    copy_head(copy, object);
+    copy->packed = false;
+    copy->bytes[copy->at[PART_TEXT] + object->text_len] = '\0';
+    if (pack_expand(packed.dictionary, frame, copy->bytes + copy->at[PART_TEXT], object->text_len))
+        return copy;
+    free(copy);
+    return NULL;
+}
+
+const struct inf_object *object_unpack(const struct inf_object *object)
+{
+    const struct inf_object *copy = object_try_unpack(object);
+    if (!copy)
+        abort(); /* memory was overwritten: going on would deliver a wrong object */
+    return copy;
+}
+
+/* The hash of the text with the key of @context. It is stored in an object that was packed in that
+ * context; one of another context, such as a restored object, has to be expanded. */
+static uint64_t hash_of(const struct inf_object *object, const struct pack_context *context)
+{
+    const struct inf_object *ordinary;
+    uint64_t hash;
+    if (!object->packed)
+        return pack_hash(context, text_of(object));
+    if (pack_dictionary_context(packed_text_of(object).dictionary) == context)
+        return packed_text_of(object).hash;
+    ordinary = object_unpack(object);
+    hash = pack_hash(context, text_of(ordinary));
+    inf_object_unref(ordinary);
+    return hash;
+}
+
+/* Of two objects whose texts have the same length. */
+static bool has_same_text(const struct inf_object *a, const struct inf_object *b)
+{
+    const struct inf_object *packed = a->packed ? a : b;
+    const struct pack_context *context;
+    if (!packed->packed)
+        return memcmp(text_of(a).at, text_of(b).at, a->text_len) == 0;
+    context = pack_dictionary_context(packed_text_of(packed).dictionary);
+    return hash_of(a, context) == hash_of(b, context);
+}
+
+bool object_equal(const struct inf_object *a, const struct inf_object *b)
+{
+    return a == b || (a->text_len == b->text_len && /* mostly they differ here already */
+                      strcmp(inf_object_resource_version(a), inf_object_resource_version(b)) == 0 &&
+                      strcmp(inf_object_uid(a), inf_object_uid(b)) == 0 && has_same_text(a, b));
+}
+
+/* ---- life ---- */
+
+void object_packer_resume(struct object_packer *packer, struct pack_dictionary *dictionary)
+{
+    pack_dictionary_unref(packer->dictionary);
+    packer->dictionary = pack_dictionary_ref(dictionary);
+    packer->dictionaries++;
+    packer->step = GROWTH_STEPS;
+    restart_window(packer);
+}
+
+void object_packer_init(struct object_packer *packer, struct pack_context *context,
+                        const struct pack_limits *limits, uint64_t seed)
+{
+    *packer =
+        (struct object_packer){.limits = limits ? *limits : default_limits, .rng.state = seed};
+    if (context)
+        packer->context = pack_context_ref(context);
+}
+
+void object_packer_free(struct object_packer *packer)
+{
+    for (size_t i = 0; i < PACK_SAMPLES_MAX; i++)
+        buf_free(&packer->samples[i]);
+    pack_dictionary_unref(packer->draft);
+    pack_dictionary_unref(packer->dictionary);
+    packer->draft = NULL;
+    pack_context_unref(packer->context);
+    packer->dictionary = NULL;
+    packer->context = NULL;
+}

@@ -1,0 +1,70 @@
+/*
+ * state.h - state on disk for the library: the public functions (informer/state.h) that need neither a
+ * loop nor an informer are implemented in this directory; lib/ adds the others.
+ *
+ * Files of the directory, all of mode 0600:
+ *
+ *     00000007.seg 00000008.seg   records (state_record.h), appended to the last file
+ *     00000003.dict               a dictionary of packed objects (core/object/text_packer.h)
+ *
+ * Records are grouped in batches. A batch counts only with its end record, and is never split over
+ * files. Each file starts with the definitions of all streams and queues. Recovery reads all files in
+ * order, applies whole batches, and cuts off what follows the last one in the last file. Any other
+ * damage discards everything.
+ *
+ * Compaction copies what is still needed from the oldest file to the end of the last one, syncs it,
+ * and removes the oldest file. Because files are removed in order, records of deletions need not be
+ * copied.
+ *
+ * Objects are written in the form in which a store holds them, so that a change costs no
+ * compression. Their hashes depend on the key of a pack_context: the state has one, with a key that
+ * is kept in the files. Stores whose objects are noted use it, too: state_pack_context().
+ */
+#ifndef CORE_STATE_H
+#define CORE_STATE_H
+
+#include "informer/state.h"
+
+#include "base/siphash.h"
+#include "core/object/text_packer.h"
+#include "seam/clock.h"
+#include "seam/disk.h"
+
+/*
+ * Opens a state on @disk, as inf_state_open(). @key is for hashes that are not written, and the key
+ * of a new pack_context if the files have none. Fails as inf_state_open().
+ *
+ * @on_free, which may be NULL, is called with @owner when the state was closed and neither @disk nor
+ * @clock are used any more: that may be long after on_closed() if an operation hangs.
+ */
+struct inf_state *state_new(struct disk *disk, struct clock *clock, const struct siphash_key *key,
+                            const struct inf_state_settings *settings, void (*on_free)(void *owner),
+                            void *owner, struct inf_error *err);
+
+/* The context for stores whose objects are noted here, borrowed. Call it after on_loaded(). An object
+ * that was packed with another one is expanded and packed again when it is noted. */
+struct pack_context *state_pack_context(struct inf_state *state);
+
+/* Adds @object, ordinary or packed, to the current batch: it replaces the object with its key. An
+ * ordinary one is packed by a packer of the stream. */
+void state_put(struct inf_state_stream *stream, const struct inf_object *object);
+
+/* Adds the deletion of the object with the key of @object, if the stream has one. */
+void state_delete(struct inf_state_stream *stream, const struct inf_object *object);
+
+/* Hands up to @n objects that were loaded to @take, each with a reference, in no particular order.
+ * Afterwards the stream is not restored any more if there are no others. Returns whether there are
+ * others. @take must not change the stream. */
+bool state_stream_take(struct inf_state_stream *stream, size_t n,
+                       void (*take)(void *ctx, const struct inf_object *object), void *ctx);
+
+/* The dictionary of the stream's newest packed object when it was loaded, borrowed while the stream is
+ * restored; NULL: none. For object_packer_resume(). */
+struct pack_dictionary *state_stream_dictionary(struct inf_state_stream *stream);
+
+/* The @owner of state_new(). */
+void *state_owner(const struct inf_state *state);
+
+struct inf_state *state_of_stream(struct inf_state_stream *stream);
+
+#endif

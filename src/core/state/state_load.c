@@ -1,0 +1,493 @@
+/*
+ * state_load.c - reads the files of a state.
+ *
+ * Normal path: make the directory, list it, read the dictionaries, then each segment in order. A
+ * segment is read in pieces on the pool; while the next piece is read, the loop decodes what has
+ * arrived, within the budget of its ticks. Records are checked up to the end of their batch and then
+ * applied. What follows the last complete batch of the last segment is cut off.
+ *
+ * Failures: damage anywhere else discards everything, and the files are removed. An error of the disk,
+ * or an operation that does not end, also discards everything, and the state is suspended. In both
+ * cases it is empty, with the reason.
+ */
+#include "core/state/state_load.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "core/mutant.h"
+
+enum {
+    PIECE = 1024 * 1024,
+    SLICE = 32,                        /* records between two looks at the budget */
+    HANG_MS = 10 * 1000,               /* a read that takes longer: start without the state */
+    SEGMENT_MAX = 1024 * 1024 * 1024,  /* LIMIT: bytes of a segment */
+    DICTIONARY_MAX = 16 * 1024 * 1024, /* LIMIT: bytes of a dictionary */
+    FILES_MAX = 1024 * 1024,           /* LIMIT: segments, and dictionaries */
+};
+
+static void read_next_file(struct inf_state *state);
+
+/* ---- numbers of files ---- */
+
+static uint32_t number_at(const struct buf *numbers, size_t i)
+{
+    uint32_t number;
+    memcpy(&number, numbers->bytes + i * sizeof(number), sizeof(number));
+    return number;
+}
+
+static size_t count_of(const struct buf *numbers)
+{
+    return numbers->len / sizeof(uint32_t);
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+    uint32_t left, right;
+    memcpy(&left, a, sizeof(left));
+    memcpy(&right, b, sizeof(right));
+    return (left > right) - (left < right);
+}
+
+static void sort_numbers(struct buf *numbers)
+{
+    if (numbers->len)
+        qsort(numbers->bytes, count_of(numbers), sizeof(uint32_t), compare_numbers);
+}
+
+static void take_names(struct loader *l, const char *names)
+{
+    for (; *names; names += strlen(names) + 1) {
+        uint32_t number;
+        enum state_file type = state_file_type(names, &number);
+        struct buf *numbers = type == FILE_SEGMENT      ? &l->segments
+                              : type == FILE_DICTIONARY ? &l->dictionaries
+                                                        : NULL;
+        if (numbers && count_of(numbers) < FILES_MAX)
+            buf_put(numbers, (const char *)&number, sizeof(number));
+    }
+    sort_numbers(&l->segments);
+    sort_numbers(&l->dictionaries);
+}
+
+/* ---- the end ---- */
+
+bool loader_busy(const struct inf_state *state)
+{
+    return state->loader && state_io_busy(&state->loader->io);
+}
+
+void loader_free(struct inf_state *state)
+{
+    struct loader *l = state->loader;
+    if (!l)
+        return;
+    task_cancel(&l->task);
+    hang_timer_stop(&l->hang_timer);
+    buf_free(&l->segments);
+    buf_free(&l->dictionaries);
+    free(l->bytes);
+    free(l);
+    state->loader = NULL;
+}
+
+static void forget_everything(struct inf_state *state)
+{
+    list_for_each_safe(node, &state->streams)
+        stream_free(container_of(node, struct inf_state_stream, node));
+    list_for_each_safe(node, &state->queues)
+        queue_free(container_of(node, struct inf_state_queue, node));
+    list_for_each_safe(node, &state->dictionaries)
+        dictionary_free(container_of(node, struct state_dictionary, node));
+    segments_reset(state);
+    state->written_us = 0;
+    state->torn_bytes = 0;
+}
+
+/* Files can't be trusted: they are removed. */
+static void discard(struct inf_state *state)
+{
+    log_line(&state->log, LOG_WARN, "state: discarded: %s", state->reason);
+    forget_everything(state);
+    loader_free(state);
+    if (!state->settings.read_only) {
+        state_clear(state, false);
+        return;
+    }
+    sm_move(&state->sm, STATE_READ_ONLY, "discarded");
+    state_report_loaded(state);
+}
+
+static void on_discarded_closed(struct inf_state *state, int64_t result)
+{
+    (void)result;
+    if (state_phase(state) == STATE_LOADING)
+        discard(state);
+}
+
+/* Discards because of damage that @state->reason describes. No operation is in flight. */
+static void begin_discard(struct inf_state *state)
+{
+    struct loader *l = state->loader;
+    int fd = state->load_fd;
+    state->load_fd = -1;
+    if (fd >= 0)
+        state_io_close(&l->io, fd, on_discarded_closed);
+    else
+        discard(state);
+}
+
+static void fail(struct inf_state *state, const char *what, int64_t error)
+{
+    forget_everything(state);
+    if (state->settings.read_only) {
+        state_set_reason(state, "%s: %s", what, strerror((int)-error));
+        begin_discard(state);
+    } else {
+        state_suspend(state, "%s: %s", what, strerror((int)-error));
+    }
+}
+
+/* An operation has ended: returns whether to continue. */
+static bool may_continue(struct inf_state *state, int64_t result, const char *what)
+{
+    hang_timer_stop(&state->loader->hang_timer);
+    if (state_phase(state) != STATE_LOADING)
+        return false;
+    if (result >= 0)
+        return true;
+    fail(state, what, result);
+    return false;
+}
+
+static struct state_io *start_io(struct inf_state *state)
+{
+    hang_timer_start(&state->loader->hang_timer);
+    return &state->loader->io;
+}
+
+static void on_hang(struct hang_timer *timer)
+{
+    struct loader *l = container_of(timer, struct loader, hang_timer);
+    if (state_phase(l->io.state) == STATE_LOADING)
+        fail(l->io.state, "read", -ETIMEDOUT);
+}
+
+static void become_ready(struct inf_state *state)
+{
+    uint64_t objects = 0;
+    list_for_each(node, &state->streams)
+        objects += container_of(node, struct inf_state_stream, node)->index.count;
+    if (state->newest)
+        log_line(&state->log, LOG_INFO, "state: loaded %llu objects", (unsigned long long)objects);
+    loader_free(state);
+    sm_move(&state->sm, state->settings.read_only ? STATE_READ_ONLY : STATE_ACTIVE, "%llu objects",
+            (unsigned long long)objects);
+    state_report_loaded(state);
+}
+
+static void end_loading(struct inf_state *state)
+{
+    struct loader *l = state->loader;
+    const char *wrong = state_apply_end(state);
+    if (!wrong && l->oldest && state->oldest > l->oldest)
+        wrong = "the first segment is missing";
+    if (!wrong && state->newest && !state->end_offset) {
+        if (state->oldest < state->newest)
+            segments_remove_newest(state); /* it is started again */
+        else if (state->newest == 1)
+            segments_reset(state);
+        else
+            wrong = "the only segment is empty";
+    }
+    if (wrong) {
+        state_set_reason(state, "%s", wrong);
+        begin_discard(state);
+        return;
+    }
+    become_ready(state);
+}
+
+/* ---- cutting off a torn tail ---- */
+
+static void on_cut_closed(struct inf_state *state, int64_t result)
+{
+    if (may_continue(state, result, "close"))
+        end_loading(state);
+}
+
+static void on_cut_synced(struct inf_state *state, int64_t result)
+{
+    int fd = state->load_fd;
+    if (!may_continue(state, result, "sync"))
+        return;
+    state->load_fd = -1;
+    state_io_close(start_io(state), fd, on_cut_closed);
+}
+
+static void on_cut(struct inf_state *state, int64_t result)
+{
+    if (may_continue(state, result, "truncate"))
+        state_io_sync(start_io(state), state->load_fd, on_cut_synced);
+}
+
+static void on_cut_opened(struct inf_state *state, int64_t result)
+{
+    if (result >= 0)
+        state->load_fd = (int)result;
+    if (may_continue(state, result, "open"))
+        state_io_truncate(start_io(state), state->load_fd, state->end_offset, on_cut);
+}
+
+static void cut_torn_tail(struct inf_state *state)
+{
+    char name[STATE_FILE_NAME];
+    state_file_name(name, FILE_SEGMENT, state->newest);
+    log_line(&state->log, LOG_WARN, "state: cut %llu bytes of an incomplete batch off %s",
+             (unsigned long long)state->torn_bytes, name);
+    if (state->settings.read_only)
+        end_loading(state);
+    else
+        state_io_open(start_io(state), name, O_WRONLY, on_cut_opened);
+}
+
+/* ---- segments ---- */
+
+static bool is_last_segment(const struct loader *l)
+{
+    return l->next + 1 == count_of(&l->segments);
+}
+
+static void on_segment_closed(struct inf_state *state, int64_t result)
+{
+    if (!may_continue(state, result, "close"))
+        return;
+    state->loader->next++;
+    if (state->torn_bytes)
+        cut_torn_tail(state);
+    else
+        read_next_file(state);
+}
+
+static void end_segment(struct inf_state *state)
+{
+    struct loader *l = state->loader;
+    int fd = state->load_fd;
+    if (!l->has_batch)
+        l->batch = 0; /* the definitions are in the first batch: the file is started again */
+    segment_of(state, state->newest)->size = l->batch;
+    state->end_offset = (uint32_t)l->batch;
+    state->torn_bytes = l->size - l->batch;
+    if (MUTANT("state: torn tail accepted") && l->has_batch) {
+        state->end_offset = (uint32_t)l->size;
+        state->torn_bytes = 0;
+    }
+    if ((state->torn_bytes || !l->batch) && !is_last_segment(l)) {
+        state_set_reason(state, "segment %u is damaged at byte %zu", state->newest, l->batch);
+        begin_discard(state);
+        return;
+    }
+    state->load_fd = -1;
+    state_io_close(start_io(state), fd, on_segment_closed);
+}
+
+static void read_piece(struct inf_state *state);
+
+static void on_decode(struct task *task)
+{
+    struct loader *l = container_of(task, struct loader, task);
+    struct inf_state *state = l->io.state;
+    const char *wrong = NULL;
+    bool more = true;
+    if (state_phase(state) != STATE_LOADING)
+        return;
+    for (unsigned n = 1; more && !l->torn && l->at < l->have; n++) {
+        more = segment_decode_next(state, &wrong);
+        if (n % SLICE == 0 && clock_over_budget(state->clock)) {
+            task_schedule(state->clock, &l->task);
+            break;
+        }
+    }
+    if (wrong) {
+        l->torn = true;
+        state_set_reason(state, "segment %u at byte %zu: %s", state->newest, l->at, wrong);
+    }
+    if (state_io_busy(&l->io))
+        return; /* on_piece() continues */
+    if (wrong || state->reason)
+        begin_discard(state);
+    else if ((l->at >= l->size && !l->apply_end) || l->torn)
+        end_segment(state);
+}
+
+static void on_piece(struct inf_state *state, int64_t result)
+{
+    struct loader *l = state->loader;
+    if (!may_continue(state, result, "read"))
+        return;
+    l->have += (size_t)result;
+    if (result == 0)
+        l->size = l->have; /* the file was shortened */
+    if (l->have < l->size && !l->torn)
+        read_piece(state);
+    task_schedule(state->clock, &l->task);
+}
+
+static void read_piece(struct inf_state *state)
+{
+    struct loader *l = state->loader;
+    size_t len = l->size - l->have < PIECE ? l->size - l->have : PIECE;
+    state_io_read(start_io(state), state->load_fd, l->bytes + l->have, len, l->have, on_piece);
+}
+
+/* ---- dictionaries ---- */
+
+static void on_dictionary_closed(struct inf_state *state, int64_t result)
+{
+    if (!may_continue(state, result, "close"))
+        return;
+    state->loader->next++;
+    read_next_file(state);
+}
+
+/* A damaged dictionary is not used: it may be a file that was not needed yet. */
+static void take_dictionary(struct inf_state *state)
+{
+    struct loader *l = state->loader;
+    struct state_dictionary *dictionary;
+    struct record record;
+    size_t size;
+    int fd = state->load_fd;
+    uint32_t number = number_at(&l->dictionaries, l->next);
+    if (state->next_dictionary <= number)
+        state->next_dictionary = number + 1;
+    if (record_read((struct str){l->bytes, l->have}, &record, &size) == RECORD_OK &&
+        record.type == RECORD_DICTIONARY && record.owner == number && size == l->have) {
+        dictionary = dictionary_add(state, number);
+        dictionary->size = size;
+        buf_put(&dictionary->bytes, l->bytes, size);
+    }
+    state->load_fd = -1;
+    state_io_close(start_io(state), fd, on_dictionary_closed);
+}
+
+static void on_dictionary_piece(struct inf_state *state, int64_t result)
+{
+    struct loader *l = state->loader;
+    if (!may_continue(state, result, "read"))
+        return;
+    l->have += (size_t)result;
+    if (result == 0 || l->have == l->size)
+        take_dictionary(state);
+    else
+        state_io_read(start_io(state), state->load_fd, l->bytes + l->have, l->size - l->have,
+                      l->have, on_dictionary_piece);
+}
+
+/* ---- files ---- */
+
+static void on_stat(struct inf_state *state, int64_t result)
+{
+    struct loader *l = state->loader;
+    uint64_t size = l->io.op.stat.size;
+    if (!may_continue(state, result, "stat"))
+        return;
+    if (!l->io.op.stat.regular || size > (l->reading_dictionaries ? DICTIONARY_MAX : SEGMENT_MAX)) {
+        state_set_reason(state, "file %zu is not a regular file or too large", l->next + 1);
+        begin_discard(state);
+        return;
+    }
+    if (l->cap < size) {
+        free(l->bytes);
+        l->bytes = xmalloc(size);
+        l->cap = size;
+    }
+    l->size = size;
+    l->have = l->batch = l->at = l->apply_end = 0;
+    l->records = 0;
+    l->torn = l->has_batch = false;
+    if (l->reading_dictionaries)
+        state_io_read(start_io(state), state->load_fd, l->bytes, l->size, 0, on_dictionary_piece);
+    else if (size)
+        read_piece(state);
+    else
+        end_segment(state);
+}
+
+static void on_opened(struct inf_state *state, int64_t result)
+{
+    if (result >= 0)
+        state->load_fd = (int)result;
+    if (may_continue(state, result, "open"))
+        state_io_stat(start_io(state), state->load_fd, on_stat);
+}
+
+/* Segments are numbered without gaps. */
+static bool begin_segment(struct inf_state *state)
+{
+    uint32_t number = number_at(&state->loader->segments, state->loader->next);
+    if (number == 0 || (state->newest && number != state->newest + 1)) {
+        state_set_reason(state, "segment %u is missing", state->newest + 1);
+        return false;
+    }
+    if (!state->newest) {
+        state->oldest = number;
+        state->newest = number - 1;
+    }
+    segments_add(state);
+    return true;
+}
+
+static void read_next_file(struct inf_state *state)
+{
+    struct loader *l = state->loader;
+    char name[STATE_FILE_NAME];
+    if (l->reading_dictionaries && l->next == count_of(&l->dictionaries)) {
+        l->reading_dictionaries = false;
+        l->next = 0;
+    }
+    if (l->reading_dictionaries) {
+        state_file_name(name, FILE_DICTIONARY, number_at(&l->dictionaries, l->next));
+    } else if (l->next == count_of(&l->segments)) {
+        end_loading(state);
+        return;
+    } else if (!begin_segment(state)) {
+        begin_discard(state);
+        return;
+    } else {
+        state_file_name(name, FILE_SEGMENT, state->newest);
+    }
+    state_io_open(start_io(state), name, O_RDONLY, on_opened);
+}
+
+static void on_listed(struct inf_state *state, int64_t result)
+{
+    if (!may_continue(state, result, "list directory"))
+        return;
+    take_names(state->loader, state->loader->io.op.names);
+    read_next_file(state);
+}
+
+static void on_dir_made(struct inf_state *state, int64_t result)
+{
+    if (may_continue(state, result == -EEXIST ? 0 : result, "create directory"))
+        state_io_list(start_io(state), on_listed);
+}
+
+void loader_start(struct inf_state *state)
+{
+    struct loader *l = NEW(struct loader);
+    state->loader = l;
+    state_io_init(&l->io, state);
+    task_init(&l->task, PHASE_PUMP, on_decode);
+    hang_timer_init(&l->hang_timer, state->clock, HANG_MS, on_hang);
+    l->reading_dictionaries = true;
+    if (state->settings.read_only)
+        state_io_list(start_io(state), on_listed);
+    else
+        state_io_make_dir(start_io(state), on_dir_made);
+}

@@ -1,0 +1,34 @@
+/*
+ * state_load.h - the loader of a state: state_load.c reads files, state_decode.c the records of a
+ * segment.
+ */
+#ifndef CORE_STATE_LOAD_H
+#define CORE_STATE_LOAD_H
+
+#include "core/state/state_internal.h"
+
+struct loader {
+    struct state_io io;
+    struct task task;
+    struct hang_timer hang_timer;
+    struct buf segments, dictionaries; /* of uint32_t, sorted: numbers of files */
+    size_t next;                       /* index of the file that is read */
+    bool reading_dictionaries;
+
+    /* the file that is read */
+    char *bytes;
+    size_t cap, size, have;
+    size_t batch;     /* where the current batch begins */
+    size_t at;        /* the next record to check, or to apply */
+    size_t apply_end; /* 0: checking; else the end of the batch that is applied */
+    uint32_t records; /* of the current batch that were checked */
+    bool torn;        /* nothing after `batch` can be read */
+    bool has_batch;   /* a complete one */
+    uint32_t oldest;  /* that the last batch needs */
+};
+
+/* Checks or applies the next record of the segment. Returns whether there may be more: not if bytes are
+ * missing, if the rest is torn, or if it is wrong; then *@ret_wrong says why. */
+bool segment_decode_next(struct inf_state *state, const char **ret_wrong);
+
+#endif

@@ -1,0 +1,284 @@
+/*
+ * command_state.c - `informerd state`: lists, verifies or removes the state on disk (daemon/saved_state.h)
+ * while the daemon does not run.
+ *
+ * Normal path: lock the state directory, load the state read-only on a loop of its own, print. `drop`
+ * removes the files without loading them. A running daemon holds the lock: then nothing is done, and
+ * the error says so.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sysexits.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <uv.h>
+
+#include "informer/state.h"
+
+#include "base/alloc.h"
+#include "base/str.h"
+#include "daemon/cli/command.h"
+#include "daemon/daemon.h"
+#include "daemon/saved_state.h"
+#include "daemon/state.h"
+
+enum state_action {
+    STATE_LS,
+    STATE_VERIFY,
+    STATE_DROP,
+};
+
+struct state_options {
+    const char *conf; /* path */
+    enum state_action action;
+};
+
+/* ---- the command line ---- */
+
+static const struct flag state_flags[] = {
+    FLAG_CONFIG(struct state_options),
+    {0},
+};
+
+static int state_parse(void *options, int argc, char **argv)
+{
+    static const char *const actions[] = {
+        [STATE_LS] = "ls", [STATE_VERIFY] = "verify", [STATE_DROP] = "drop"};
+    struct state_options *o = options;
+    size_t i = 0;
+    if (argc != 1)
+        return command_usage_error(&command_state, "expected one of ls, verify and drop");
+    while (i < ARRAY_LEN(actions) && strcmp(argv[0], actions[i]) != 0)
+        i++;
+    if (i == ARRAY_LEN(actions))
+        return command_usage_error(&command_state, "unknown action '%s'; use ls, verify or drop",
+                                   argv[0]);
+    o->action = (enum state_action)i;
+    return command_default_conf(&command_state, &o->conf);
+}
+
+/* ---- printing ---- */
+
+static void put_bytes(struct buf *out, uint64_t bytes)
+{
+    if (bytes < 1000 * 1000)
+        buf_printf(out, "%.1f KB", (double)bytes / 1e3);
+    else
+        buf_printf(out, "%.1f MB", (double)bytes / 1e6);
+}
+
+/* "2026-11-18T02:59:01Z"; "-" if it is 0. */
+static void put_time(struct buf *out, int64_t us)
+{
+    time_t seconds = (time_t)(us / 1000000);
+    char text[32];
+    struct tm tm;
+    if (!us || !gmtime_r(&seconds, &tm) || !strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &tm))
+        snprintf(text, sizeof(text), "-");
+    buf_puts(out, text);
+}
+
+/* The value of a line "NAME value" of a stream's id; "-" if there is none. */
+static struct str id_part(const char *id, const char *name)
+{
+    size_t len = strlen(name);
+    while (id) {
+        if (strncmp(id, name, len) == 0 && id[len] == ' ')
+            return (struct str){id + len + 1, strcspn(id + len + 1, "\n")};
+        id = strchr(id, '\n');
+        id = id ? id + 1 : NULL;
+    }
+    return STR("-");
+}
+
+static void put_cell(struct buf *out, struct str text, int width)
+{
+    buf_printf(out, "%-*.*s  ", width, (int)text.len, text.at);
+}
+
+static void put_streams(struct buf *out, const struct inf_state *state)
+{
+    const struct inf_state_stream *s = NULL;
+    buf_printf(out, "%-20s  %-20s  %-20s  %8s  %-14s  %-20s  %s\n", "WATCH", "RESOURCE",
+               "NAMESPACE", "OBJECTS", "VERSION", "SAVED", "SERVER");
+    while ((s = inf_state_stream_next(state, s))) {
+        const char *id = inf_state_stream_id(s), *version = inf_state_stream_version(s);
+        struct str server = id_part(id, "server");
+        put_cell(out, id_part(id, "watch"), 20);
+        put_cell(out, id_part(id, "resource"), 20);
+        put_cell(out, id_part(id, "namespace"), 20);
+        buf_printf(out, "%8zu  %-14s  ", inf_state_stream_count(s), version[0] ? version : "-");
+        put_time(out, inf_state_stream_written_us(s));
+        buf_printf(out, "  %.*s\n", STR_FMT(server));
+    }
+}
+
+static void put_queues(struct buf *out, const struct inf_state *state)
+{
+    const struct inf_state_queue *q = NULL;
+    while ((q = inf_state_queue_next(state, q))) {
+        const char *bytes;
+        size_t len;
+        if (inf_state_queue_pending(q, &bytes, &len, &(uint64_t){0}))
+            buf_printf(out, "event log %s: the last %zu bytes may not be written yet\n",
+                       inf_state_queue_name(q), len);
+    }
+}
+
+static void put_summary(struct buf *out, const char *dir, const struct inf_state_info *info)
+{
+    buf_printf(out, "%s: %" PRIu64 " objects of %" PRIu64 " streams, ", dir, info->objects,
+               info->streams);
+    put_bytes(out, info->disk_bytes);
+    buf_printf(out, " in %" PRIu64 " file%s", info->segments, info->segments == 1 ? "" : "s");
+    if (info->torn_bytes)
+        buf_printf(out, ", %" PRIu64 " bytes of an incomplete write at the end", info->torn_bytes);
+    buf_puts(out, info->written_us ? ", last saved " : "");
+    if (info->written_us)
+        put_time(out, info->written_us);
+    buf_putc(out, '\n');
+}
+
+/* ---- loading ---- */
+
+static void on_loaded(struct inf_state *state)
+{
+    *(bool *)inf_state_data(state) = true;
+}
+
+static void on_closed(void *ctx)
+{
+    (void)ctx;
+}
+
+static int print_state(const struct inf_state *state, enum state_action action, const char *dir)
+{
+    struct inf_state_info info;
+    struct buf out = {0};
+    int rc;
+    inf_state_info(state, &info);
+    if (info.reason) {
+        fprintf(stderr, "informerd: %s: the next start would discard this state: %s\n", dir,
+                info.reason);
+        return EX_DATAERR;
+    }
+    if (action == STATE_LS) {
+        put_streams(&out, state);
+        put_queues(&out, state);
+    }
+    put_summary(&out, dir, &info);
+    rc = command_print(&out);
+    buf_free(&out);
+    return rc;
+}
+
+static int load_state(const char *dir, const char *epoch, enum state_action action)
+{
+    bool loaded = false;
+    struct inf_state_settings settings = {
+        .dir = dir, .epoch = epoch, .read_only = true, .data = &loaded, .on_loaded = on_loaded};
+    struct inf_error err;
+    struct inf_state *state;
+    uv_loop_t loop;
+    int rc;
+    uv_loop_init(&loop);
+    state = inf_state_open(&loop, &settings, &err);
+    if (!state)
+        abort(); /* UNTESTED: the settings are valid */
+    while (!loaded)
+        uv_run(&loop, UV_RUN_ONCE);
+    rc = print_state(state, action, dir);
+    inf_state_close(state, on_closed, NULL);
+    uv_run(&loop, UV_RUN_DEFAULT);
+    uv_loop_close(&loop);
+    return rc;
+}
+
+/* ---- removing ---- */
+
+static int drop_state(const char *dir)
+{
+    DIR *files = opendir(dir);
+    struct dirent *file;
+    unsigned removed = 0;
+    int error = files ? 0 : errno;
+    while (!error && (file = readdir(files))) {
+        if (strcmp(file->d_name, ".") == 0 || strcmp(file->d_name, "..") == 0)
+            continue;
+        if (unlinkat(dirfd(files), file->d_name, 0) < 0)
+            error = errno;
+        removed++;
+    }
+    if (files)
+        closedir(files);
+    if (!error && rmdir(dir) < 0)
+        error = errno;
+    if (error) {
+        fprintf(stderr, "informerd: %s: %s\n", dir, strerror(error));
+        return EX_IOERR;
+    }
+    printf("%s: %u file%s removed; the next start reports all objects as initial\n", dir, removed,
+           removed == 1 ? "" : "s");
+    return 0;
+}
+
+/* ---- the command ---- */
+
+static int run_action(const struct conf *conf, enum state_action action)
+{
+    char *dir = xasprintf("%s/cache", conf->state_dir);
+    unsigned char key[STATE_KEY_SIZE];
+    char epoch[SAVED_STATE_EPOCH_SIZE];
+    struct inf_error err;
+    struct stat st;
+    int lock = -1, rc = 0;
+    if (stat(dir, &st) < 0 && errno == ENOENT) {
+        printf("%s does not exist: there is no state\n", dir);
+    } else if ((lock = state_take(conf->state_dir, &err)) < 0 ||
+               state_read_key(conf->state_dir, key, &err) < 0) {
+        fprintf(stderr, "informerd: %s%s\n", err.text,
+                lock < 0 && err.code == INF_ECONF ? " (stop it first)" : "");
+        rc = EX_TEMPFAIL;
+    } else if (action == STATE_DROP) {
+        rc = drop_state(dir);
+    } else {
+        saved_state_epoch(key, epoch);
+        rc = load_state(dir, epoch, action);
+    }
+    if (lock >= 0)
+        close(lock);
+    free(dir);
+    return rc;
+}
+
+static int state_run(const void *options)
+{
+    const struct state_options *o = options;
+    struct conf conf = {0};
+    int rc = command_load_conf(o->conf, &conf);
+    if (rc == 0)
+        rc = run_action(&conf, o->action);
+    conf_free(&conf);
+    return rc;
+}
+
+const struct command command_state = {
+    .name = "state",
+    .arguments = "ls|verify|drop [-c FILE]",
+    .summary = "list, verify or remove the state on disk",
+    .description =
+        "Lists the objects that the service has saved in state_dir, verifies the files, or removes "
+        "them. The service must not be running. After a removal, its next start reports all objects "
+        "as initial.",
+    .flags = state_flags,
+    .size = sizeof(struct state_options),
+    .parse = state_parse,
+    .run = state_run,
+};

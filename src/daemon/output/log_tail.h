@@ -1,0 +1,41 @@
+/*
+ * log_tail.h - reads the last bytes of a log file, across the rotation: if the file is shorter than
+ * that, the rest comes from the newest rotated file.
+ */
+#ifndef DAEMON_OUTPUT_LOG_TAIL_H
+#define DAEMON_OUTPUT_LOG_TAIL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/str.h"
+#include "seam/disk.h"
+
+struct log_tail {
+    struct disk *disk;
+    struct disk_op op;
+    void (*after)(struct log_tail *tail, int64_t result); /* the step in flight; NULL: none */
+    const char *path;                                     /* borrowed */
+    unsigned number; /* the file being read: 0 is the log, 1 the newest rotated one */
+    int fd;          /* -1: none */
+    int error;
+    size_t wanted;
+    char *bytes;  /* owned: `wanted` bytes, filled from the end */
+    size_t len;   /* bytes read, from complete files */
+    size_t piece; /* bytes to read of the current file ... */
+    size_t got;   /* ... and read so far */
+    uint64_t size;
+
+    /* 0 or a negative errno value. A file that does not exist, or is not regular, is empty. */
+    void (*done)(struct log_tail *tail, int error);
+};
+
+/* Reads at most @wanted bytes of @path (borrowed). done() may free the result. */
+void log_tail_read(struct log_tail *tail, struct disk *disk, const char *path, size_t wanted,
+                   void (*done)(struct log_tail *tail, int error));
+
+/* The bytes that were read. */
+struct str log_tail_bytes(const struct log_tail *tail);
+void log_tail_free(struct log_tail *tail);
+
+#endif

@@ -1,0 +1,339 @@
+/*
+ * sink_file.c - lines to a log file: when to check it, and when to rotate it.
+ *
+ * Normal path: open, then write. A regular file gets at most rotate_size bytes in whole lines before it
+ * is rotated. Before a write, and after each, it is checked:
+ *   - A file that was moved is reopened within SINK_FILE_CHECK_MS of writing.
+ *   - A file that was removed is detected before the next write, or after the one in flight, whose
+ *     lines are counted as lost.
+ *
+ * A rotation that fails is reported once and retried after SINK_FILE_ROTATE_AGAIN_MS; meanwhile the
+ * file grows. All other errors are returned to the event log, which retries.
+ */
+#include "daemon/output/sink_file.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/base.h"
+#include "base/buf.h"
+#include "base/text/overlap.h"
+
+static struct file_sink *file_sink_of(const struct sink *sink)
+{
+    return container_of(sink, struct file_sink, sink);
+}
+
+static bool file_accepts(const char *target)
+{
+    (void)target;
+    return true;
+}
+
+static struct sink *file_make(const char *target, struct clock *clock, struct disk *disk)
+{
+    struct file_sink *s = NEW(struct file_sink);
+    s->clock = clock;
+    log_file_init(&s->file, disk, target);
+    return &s->sink;
+}
+
+static void file_free(struct sink *sink)
+{
+    free(file_sink_of(sink));
+}
+
+static void file_configure(struct sink *sink, const struct sink_settings *settings)
+{
+    struct file_sink *s = file_sink_of(sink);
+    s->rotate_size = settings->rotate_size;
+    s->keep = settings->keep ? settings->keep : 1;
+}
+
+static void end_operation(struct file_sink *s, int64_t result)
+{
+    s->sink.open = log_file_is_open(&s->file);
+    s->sink.on_done(&s->sink, result);
+}
+
+/* Remembers which process holds the lock of the file. */
+static void note_lock_holder(struct file_sink *s)
+{
+    pid_t holder = s->file.holder;
+    if (holder == getpid())
+        snprintf(s->locked_by, sizeof(s->locked_by),
+                 "another event log of this process has locked the file");
+    else if (holder)
+        snprintf(s->locked_by, sizeof(s->locked_by),
+                 "process %d has locked the file; is a second informerd running?", (int)holder);
+    else
+        snprintf(s->locked_by, sizeof(s->locked_by),
+                 "another process has locked the file; is a second informerd running?");
+}
+
+/* A missing file is created, so -ENOENT means that its directory is missing. */
+static const char *file_error_text(const struct sink *sink, int error)
+{
+    switch (error) {
+    case -EBUSY: return file_sink_of(sink)->locked_by;
+    case -ENOENT: return "its directory does not exist";
+    case -ENXIO: return "the FIFO has no reader";
+    default: return NULL;
+    }
+}
+
+/* ---- recalling ---- */
+
+/* Appends @text without lines of blanks only: repaired incomplete lines (see log_file.h). */
+static void put_without_blank_lines(struct buf *out, struct str text)
+{
+    while (text.len) {
+        const char *newline = memchr(text.at, '\n', text.len);
+        size_t line = newline ? (size_t)(newline - text.at) + 1 : text.len;
+        size_t blanks = 0;
+        while (blanks < line && text.at[blanks] == ' ')
+            blanks++;
+        if (!newline || blanks != line - 1)
+            buf_put(out, text.at, line);
+        text = (struct str){text.at + line, text.len - line};
+    }
+}
+
+static size_t incomplete_line(struct str text)
+{
+    const char *newline = text.len ? memrchr(text.at, '\n', text.len) : NULL;
+    return newline ? (size_t)(text.at + text.len - newline - 1) : text.len;
+}
+
+/* An incomplete line that is not the beginning of one of ours will be blanked: what is before it
+ * counts. */
+static size_t find_recalled(struct file_sink *s, struct str tail)
+{
+    size_t found = text_overlap(tail, s->recalled);
+    s->file.continues = incomplete_line((struct str){s->recalled.at, found});
+    return found
+               ? found
+               : text_overlap((struct str){tail.at, tail.len - incomplete_line(tail)}, s->recalled);
+}
+
+static void on_tail_read(struct log_tail *tail, int error)
+{
+    struct file_sink *s = container_of(tail, struct file_sink, tail);
+    struct buf text = {0};
+    int64_t found = error;
+    put_without_blank_lines(&text, log_tail_bytes(tail));
+    log_tail_free(tail);
+    if (!error)
+        found = (int64_t)find_recalled(s, (struct str){text.bytes, text.len});
+    buf_free(&text);
+    end_operation(s, found);
+}
+
+static void file_recall(struct sink *sink, const char *lines, size_t len)
+{
+    struct file_sink *s = file_sink_of(sink);
+    s->recalled = (struct str){lines, len};
+    log_tail_read(&s->tail, s->file.disk, s->file.path, len + SINK_FILE_RECALL_MORE, on_tail_read);
+}
+
+/* ---- opening and closing ---- */
+
+static void schedule_checks(struct file_sink *s)
+{
+    s->check_due_ms = clock_now_ms(s->clock) + SINK_FILE_CHECK_MS;
+    s->look_due_ms = clock_now_ms(s->clock) + SINK_FILE_LOOK_MS;
+}
+
+static void on_opened(struct log_file *file, int64_t result)
+{
+    struct file_sink *s = container_of(file, struct file_sink, file);
+    schedule_checks(s);
+    if (result == -EBUSY)
+        note_lock_holder(s);
+    s->sink.continued = result == 0 && file->continues;
+    if (result == 0)
+        file->continues = 0;
+    end_operation(s, result);
+}
+
+static void file_open(struct sink *sink)
+{
+    struct file_sink *s = file_sink_of(sink);
+    s->file.done = on_opened;
+    log_file_open(&s->file);
+}
+
+static void on_closed(struct log_file *file, int64_t result)
+{
+    struct file_sink *s = container_of(file, struct file_sink, file);
+    if (result < 0)
+        sink_log(&s->sink, INF_LOG_WARN, "the previous file ends with an incomplete line: %s",
+                 strerror((int)-result));
+    end_operation(s, 0);
+}
+
+static void file_close(struct sink *sink)
+{
+    struct file_sink *s = file_sink_of(sink);
+    s->file.done = on_closed;
+    log_file_close(&s->file);
+}
+
+/* ---- writing ---- */
+
+static void on_written(struct log_file *file, int64_t result)
+{
+    struct file_sink *s = container_of(file, struct file_sink, file);
+    if (result > 0 && file->stat.regular)
+        s->unchecked_lines += sink_count_lines(file->bytes, (size_t)result);
+    end_operation(s, result);
+}
+
+static void file_write(struct sink *sink, const char *bytes, size_t len)
+{
+    struct file_sink *s = file_sink_of(sink);
+    s->file.done = on_written;
+    log_file_write(&s->file, bytes, len);
+}
+
+static void file_collect_write(struct sink *sink)
+{
+    log_file_collect_write(&file_sink_of(sink)->file);
+}
+
+static void file_cancel_write(struct sink *sink)
+{
+    log_file_cancel_write(&file_sink_of(sink)->file);
+}
+
+/* ---- checking ---- */
+
+static bool file_check_due(const struct sink *sink, bool writing)
+{
+    const struct file_sink *s = file_sink_of(sink);
+    uint64_t now = clock_now_ms(s->clock);
+    return s->unchecked_lines ||
+           (writing && s->file.stat.regular && (now >= s->check_due_ms || now >= s->look_due_ms));
+}
+
+static void reopen_moved(struct file_sink *s)
+{
+    sink_log(&s->sink, INF_LOG_WARN, "the file was moved or removed; reopening it");
+    s->sink.reopen = true;
+}
+
+static void on_same_checked(struct log_file *file, int64_t same)
+{
+    struct file_sink *s = container_of(file, struct file_sink, file);
+    schedule_checks(s);
+    if (!same)
+        reopen_moved(s);
+    end_operation(s, 0);
+}
+
+/* Lines written before the file was removed were removed on purpose. Lines written since the last
+ * check may have been written after the removal; that can't be determined, so they count as lost. */
+static void on_name_checked(struct log_file *file, int64_t has_name)
+{
+    struct file_sink *s = container_of(file, struct file_sink, file);
+    uint64_t lines = has_name ? 0 : s->unchecked_lines;
+    s->unchecked_lines = 0;
+    s->look_due_ms = clock_now_ms(s->clock) + SINK_FILE_LOOK_MS;
+    if (!has_name)
+        reopen_moved(s);
+    if (lines)
+        sink_log(&s->sink, INF_LOG_WARN,
+                 "%" PRIu64 " line%s written after the file was removed %s lost", lines,
+                 lines == 1 ? "" : "s", lines == 1 ? "is" : "are");
+    end_operation(s, (int64_t)lines);
+}
+
+static void file_check(struct sink *sink)
+{
+    struct file_sink *s = file_sink_of(sink);
+    if (s->unchecked_lines || clock_now_ms(s->clock) < s->check_due_ms) {
+        s->file.done = on_name_checked;
+        log_file_check_name(&s->file);
+    } else {
+        s->file.done = on_same_checked;
+        log_file_check_same(&s->file);
+    }
+}
+
+/* ---- rotating ---- */
+
+/* Whole lines, so that the file stays below rotate_size. A line longer than that gets its own
+ * file. */
+static size_t file_room(const struct sink *sink, struct str rest, bool mid_line)
+{
+    const struct file_sink *s = file_sink_of(sink);
+    uint64_t room = s->file.size < s->rotate_size ? s->rotate_size - s->file.size : 0;
+    bool may_rotate =
+        s->file.stat.regular && s->rotate_size && clock_now_ms(s->clock) >= s->rotate_due_ms;
+    const char *end;
+    if (!may_rotate || rest.len <= room)
+        return rest.len;
+    end = memrchr(rest.at, '\n', (size_t)room);
+    if (!end && !mid_line && s->file.size)
+        return 0;
+    if (!end)
+        end = memchr(rest.at, '\n', rest.len);
+    return end ? (size_t)(end - rest.at) + 1 : rest.len;
+}
+
+static void on_rotated(struct log_file *file, int64_t result)
+{
+    struct file_sink *s = container_of(file, struct file_sink, file);
+    int error = file->rotate_error;
+    bool in_use = error == -EBUSY;
+    schedule_checks(s);
+    if (in_use || result == -EBUSY)
+        note_lock_holder(s);
+    if (error == LOG_FILE_MOVED) {
+        reopen_moved(s);
+    } else if (error) {
+        if (!s->rotation_failing)
+            sink_log(&s->sink, INF_LOG_ERROR, "rotation failed: %s%s; the file keeps growing",
+                     in_use ? "a rotated file is in use: " : "",
+                     in_use ? s->locked_by : strerror(-error));
+        s->rotation_failing = true;
+        s->rotate_due_ms = clock_now_ms(s->clock) + SINK_FILE_ROTATE_AGAIN_MS;
+    } else {
+        s->sink.rotations++;
+        if (s->rotation_failing)
+            sink_log(&s->sink, INF_LOG_INFO, "rotated again; no rotated file was lost");
+        s->rotation_failing = false;
+    }
+    end_operation(s, result);
+}
+
+static void file_rotate(struct sink *sink)
+{
+    struct file_sink *s = file_sink_of(sink);
+    s->file.done = on_rotated;
+    log_file_rotate(&s->file, s->keep);
+}
+
+const struct sink_type sink_file = {
+    .accepts = file_accepts,
+    .on_pool = true,
+    .make = file_make,
+    .free = file_free,
+    .configure = file_configure,
+    .open = file_open,
+    .write = file_write,
+    .close = file_close,
+    .collect_write = file_collect_write,
+    .cancel_write = file_cancel_write,
+    .check_due = file_check_due,
+    .check = file_check,
+    .room = file_room,
+    .rotate = file_rotate,
+    .recall = file_recall,
+    .error_text = file_error_text,
+};

@@ -1,0 +1,34 @@
+/*
+ * level_test.h - one test of a level rule, parsed: a function for each enum level_match.
+ */
+#ifndef DAEMON_RULE_LEVEL_TEST_H
+#define DAEMON_RULE_LEVEL_TEST_H
+
+#include "daemon/rule/condition.h"
+#include "daemon/rule/item_path.h"
+#include "daemon/rule/level_rules.h"
+
+struct level_terminated;
+
+/* A zeroed struct has nothing to free. */
+struct level_test {
+    enum level_match match;
+    struct condition *condition; /* LEVEL_WHEN, LEVEL_HOLDS */
+    struct item_path *path;      /* LEVEL_CHANGED, LEVEL_INCREASED */
+    struct level_terminated *terminated;
+};
+
+/* Returns 0, or -INF_EINVAL if @text can't be parsed. */
+int level_test_parse(struct level_test *ret, enum level_match match, const char *text,
+                     struct inf_error *err);
+void level_test_free(struct level_test *test);
+bool level_test_applies(const struct level_test *test, const struct change *change);
+
+/* ---- level_terminated.c ---- */
+
+struct level_terminated *level_terminated_parse(const char *text, struct inf_error *err);
+void level_terminated_free(struct level_terminated *terminated);
+bool level_terminated_applies(const struct level_terminated *terminated,
+                              const struct change *change);
+
+#endif

@@ -1,0 +1,252 @@
+/*
+ * saved_state.c - opens, describes and closes the state on disk.
+ *
+ * Normal path: load, open the watches, save until the daemon stops. Nothing here fails: a state that
+ * can't be used is reported, and the daemon runs without it.
+ */
+#include "daemon/saved_state.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/base.h"
+#include "base/siphash.h"
+#include "daemon/daemon.h"
+#include "daemon/watch/watcher.h"
+
+enum {
+    POSITIONS_MS = 10 * 1000, /* between two saves of versions that only bookmarks have advanced */
+};
+
+static void each_stream(struct daemon *d, void (*apply)(struct watch_stream *stream))
+{
+    list_for_each(node, &d->watchers) {
+        struct watcher *w = container_of(node, struct watcher, node);
+        list_for_each(inner, &w->streams) {
+            struct watch_stream *stream = container_of(inner, struct watch_stream, node);
+            if (stream->informer && stream->saved.state != SAVED_NOT)
+                apply(stream);
+        }
+    }
+}
+
+void saved_state_settle(struct daemon *d)
+{
+    each_stream(d, saved_stream_batch_end);
+}
+
+static void on_positions(struct timer *timer)
+{
+    struct daemon *d = container_of(timer, struct daemon, saved.positions);
+    saved_state_settle(d);
+    journal_flush(&d->journal);
+    timer_start(&d->loop.clock, timer, POSITIONS_MS);
+}
+
+/* ---- callbacks of the state ---- */
+
+static void on_loaded(struct inf_state *state)
+{
+    struct daemon *d = inf_state_data(state);
+    d->journal.state = state;
+    timer_start(&d->loop.clock, &d->saved.positions, POSITIONS_MS);
+    d->saved.on_loaded(d);
+}
+
+static void on_flushed(struct inf_state *state, uint64_t flush)
+{
+    struct daemon *d = inf_state_data(state);
+    (void)flush; /* the journal has one in flight at a time */
+    journal_saved(&d->journal);
+}
+
+static void rebuild(struct watch_stream *stream)
+{
+    saved_stream_rebuild(stream, /* regrouped= */ false);
+}
+
+static void on_suspended(struct inf_state *state, const char *why)
+{
+    struct daemon *d = inf_state_data(state);
+    if (why) {
+        daemon_log_printf(&d->log, INF_LOG_WARN,
+                          "state in %s can't be saved: %s; changes are still logged, but a restart "
+                          "may report changes or all objects again",
+                          d->saved.dir, why);
+        return;
+    }
+    daemon_log_printf(&d->log, INF_LOG_INFO, "state in %s is saved again", d->saved.dir);
+    each_stream(d, rebuild);
+}
+
+static void on_log(struct inf_state *state, enum inf_log_level level, const char *line)
+{
+    struct daemon *d = inf_state_data(state);
+    daemon_log_printf(&d->log, level, "%s", line);
+}
+
+/* ---- life ---- */
+
+/* With another key, every hashed value would seem changed. */
+void saved_state_epoch(const unsigned char *key, char ret[SAVED_STATE_EPOCH_SIZE])
+{
+    static const struct siphash_key fixed = {UINT64_C(0x696e666f726d6572), 1};
+    snprintf(ret, SAVED_STATE_EPOCH_SIZE, "%016" PRIx64, siphash13(&fixed, key, STATE_KEY_SIZE));
+}
+
+void saved_state_open(struct daemon *d, const struct conf *conf,
+                      void (*after_load)(struct daemon *d))
+{
+    char epoch[SAVED_STATE_EPOCH_SIZE];
+    struct inf_state_settings settings = {
+        .epoch = epoch,
+        .max_disk = conf->state.max_disk,
+        .data = d,
+        .on_loaded = on_loaded,
+        .on_flushed = on_flushed,
+        .on_suspended = on_suspended,
+        .on_log = on_log,
+    };
+    struct inf_error err;
+    d->saved.positions.fire = on_positions;
+    d->saved.on_loaded = after_load;
+    if (d->state_lock < 0 || !conf->state.enabled) {
+        after_load(d);
+        return;
+    }
+    settings.dir = d->saved.dir = xasprintf("%s/cache", conf->state_dir);
+    saved_state_epoch(d->hash_key, epoch);
+    d->saved.state = inf_state_open(&d->uv, &settings, &err);
+    if (!d->saved.state)
+        abort(); /* UNTESTED: the settings are valid */
+}
+
+static void put_age(struct buf *out, int64_t us)
+{
+    int64_t s = us / 1000000;
+    if (s < 120)
+        buf_printf(out, "%" PRId64 "s", s);
+    else if (s < 2 * 60 * 60)
+        buf_printf(out, "%" PRId64 "min", s / 60);
+    else
+        buf_printf(out, "%" PRId64 "h", s / 60 / 60);
+}
+
+void saved_state_describe(struct daemon *d, struct buf *out)
+{
+    struct inf_state_info info;
+    if (!d->saved.state)
+        return;
+    inf_state_info(d->saved.state, &info);
+    if (info.reason) {
+        buf_printf(out, "; %s: %s", info.suspended ? "state not available" : "state discarded",
+                   info.reason);
+    } else if (info.written_us) {
+        buf_puts(out, "; continues from the state of ");
+        put_age(out, clock_wall_us(&d->loop.clock) - info.written_us);
+        buf_printf(out, " ago: %" PRIu64 " objects of %" PRIu64 " streams", info.objects,
+                   info.streams);
+    } else {
+        buf_puts(out, "; no state of an earlier run");
+    }
+    if (info.torn_bytes)
+        buf_printf(out,
+                   "; the last %" PRIu64 " bytes of the state were incomplete and are discarded",
+                   info.torn_bytes);
+}
+
+static bool stream_is_used(const struct daemon *d, const struct inf_state_stream *saved)
+{
+    list_for_each(node, &d->watchers) {
+        const struct watcher *w = container_of(node, struct watcher, node);
+        list_for_each(inner, &w->streams)
+            if (container_of(inner, struct watch_stream, node)->saved.stream == saved)
+                return true;
+    }
+    return false;
+}
+
+static bool queue_is_used(const struct daemon *d, const char *name)
+{
+    for_each_log(log, &d->journal.logs)
+        if (strcmp(log->name, name) == 0)
+            return true;
+    for_each_log(log, &d->journal.leaving)
+        if (strcmp(log->name, name) == 0)
+            return true;
+    return false;
+}
+
+/* "server URL\nwatch NAME\n...": the name. */
+static struct str watch_name(const char *id)
+{
+    const char *name = strstr(id, "\nwatch ");
+    name = name ? name + strlen("\nwatch ") : id;
+    return (struct str){name, strcspn(name, "\n")};
+}
+
+static void forget_unused_streams(struct daemon *d)
+{
+    struct inf_state_stream *s = inf_state_stream_next(d->saved.state, NULL);
+    while (s) {
+        struct inf_state_stream *next = inf_state_stream_next(d->saved.state, s);
+        if (!stream_is_used(d, s)) {
+            struct str name = watch_name(inf_state_stream_id(s));
+            daemon_log_printf(&d->log, INF_LOG_INFO,
+                              "state: %zu objects of watch %.*s are discarded: it is no longer "
+                              "configured, or watches other objects",
+                              inf_state_stream_count(s), STR_FMT(name));
+            inf_state_stream_drop(s);
+        }
+        s = next;
+    }
+}
+
+static void forget_unused_queues(struct daemon *d)
+{
+    struct inf_state_queue *q = inf_state_queue_next(d->saved.state, NULL);
+    while (q) {
+        struct inf_state_queue *next = inf_state_queue_next(d->saved.state, q);
+        const char *name = inf_state_queue_name(q), *bytes;
+        size_t len;
+        if (!queue_is_used(d, name)) {
+            if (inf_state_queue_pending(q, &bytes, &len, &(uint64_t){0}))
+                daemon_log_printf(&d->log, INF_LOG_WARN,
+                                  "state: event log %s is no longer configured; %zu bytes that it "
+                                  "perhaps has not written are discarded",
+                                  name, len);
+            inf_state_queue_drop(q);
+        }
+        q = next;
+    }
+}
+
+void saved_state_forget_unused(struct daemon *d)
+{
+    if (!d->saved.state)
+        return;
+    forget_unused_streams(d);
+    forget_unused_queues(d);
+}
+
+static void on_state_closed(void *ctx)
+{
+    struct daemon *d = ctx;
+    free(d->saved.dir);
+    d->saved.on_closed(d);
+}
+
+void saved_state_close(struct daemon *d, void (*after_close)(struct daemon *d))
+{
+    struct inf_state *state = d->saved.state;
+    timer_stop(&d->loop.clock, &d->saved.positions);
+    d->saved.state = d->journal.state = NULL;
+    d->saved.on_closed = after_close;
+    if (state)
+        inf_state_close(state, on_state_closed, d);
+    else
+        after_close(d);
+}

@@ -1,0 +1,216 @@
+#!/usr/bin/env python3
+"""test_state.py KUBESIM RECORDINGS INFORMERD [KILLS]: a restart reports exactly what has changed meanwhile.
+
+fold() is the judge: over the records of all runs together, an object that is added twice, a change that does not follow
+the one before it, or a deletion of nothing is an error.
+"""
+import os
+import random
+import signal
+import subprocess
+import sys
+
+from service import CHANGES, DEADLINE, INFORMERD, Case, config_map, environment, fold, records_of, run, runs_of, wait_until
+
+KILLS = int(sys.argv[4]) if len(sys.argv) > 4 else 25
+
+
+class Restarted(Case):
+    """One run with four objects, and another one."""
+
+    def changes(self):
+        """(type, name, origin) of the changes of the last run."""
+        return [(r['type'], r['name'], r['origin']) for r in runs_of(self.log.read())[-1] if r['type'] in CHANGES]
+
+    def conf(self, **changes):
+        """Every update is reported, also one that changes no kept field."""
+        return super().conf(**{'watches': [{'resource': 'configmaps', 'ignore': []}], **changes})
+
+    def first_run(self, number=signal.SIGTERM, conf=None):
+        self.sim.put('configmaps', *(config_map(name) for name in ('kept', 'changed', 'deleted', 'recreated')))
+        daemon = self.start(conf)
+        self.wait_ready()
+        self.wait_equal()
+        status = daemon.end(number)
+        self.assertEqual(status, 0 if number == signal.SIGTERM else -number, daemon.stderr_text())
+
+    def change(self):
+        self.sim.put('configmaps', config_map('changed', labels={'a': 'b'}), config_map('added'))
+        self.sim.control('delete', resource='configmaps', namespace='default', name='deleted')
+        self.sim.control('delete', resource='configmaps', namespace='default', name='recreated')
+        self.sim.put('configmaps', config_map('recreated'))
+
+    def second_run(self, conf=None):
+        runs = len(runs_of(self.log.read()))
+        daemon = self.start(conf)
+        self.wait_ready()
+        self.log.wait_for(lambda records: len(runs_of(records)) > runs, 'START')
+        self.wait_equal()
+        return daemon
+
+
+class Stopped(Restarted):
+    """The objects change while informerd does not run."""
+
+    def test_no_change(self):
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            with self.subTest(number=number):
+                self.first_run(number)
+                daemon = self.second_run()
+                self.assertEqual(daemon.end(), 0)
+                self.assertEqual(self.changes(), [])
+        start = runs_of(self.log.read())[-1][0]
+        self.assertRegex(start['msg'], r'continues from the state of \d+s ago: 4 objects of 1 streams')
+
+    def test_changes_that_the_server_still_has(self):
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            with self.subTest(number=number):
+                self.first_run(number)
+                self.change()
+                self.second_run().end()
+                self.assertIn(('DELETED', 'deleted', 'live'), self.changes())
+                self.assertNotIn('kept', {name for _, name, _ in self.changes()})
+
+    def test_changes_that_the_server_no_longer_has(self):
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            with self.subTest(number=number):
+                self.first_run(number)
+                self.change()
+                self.sim.control('compact')
+                self.second_run().end()
+                changes = self.changes()
+                self.assertEqual({origin for _, _, origin in changes}, {'resumed'})
+                self.assertEqual(sorted(change[:2] for change in changes if change[1] != 'added'), [
+                    ('ADDED', 'recreated'), ('DELETED', 'deleted'), ('DELETED', 'recreated'), ('MODIFIED', 'changed')])
+                gone = [r for r in self.log.read() if r['type'] == 'DELETED'][-1]
+                self.assertFalse(gone['final'])
+                self.assertIn('object', gone)
+
+    def test_other_selection(self):
+        self.sim.put('configmaps', config_map('selected', labels={'app': 'web'}))
+        self.first_run()
+        daemon = self.start(self.conf(watches=[{'resource': 'configmaps', 'label_selector': 'app=web', 'ignore': []}]))
+        self.log.wait_for(lambda records: len(fold(records)) == 1, 'one selected object')
+        self.assertEqual(sorted(self.changes()), [('DELETED', name, 'resumed')
+                                                  for name in ('changed', 'deleted', 'kept', 'recreated')])
+        daemon.end()
+        self.second_run().end()
+        self.assertEqual(len(self.changes()), 4)
+        self.second_run().end()
+        self.assertEqual(self.changes(), [])
+
+    def test_watch_that_is_no_longer_configured(self):
+        self.first_run(conf=self.conf(watches=[{'resource': 'configmaps'}, {'resource': 'configmaps', 'name': 'more'}],
+                                      event_logs=[{'path': str(self.path), 'watches': ['configmaps']}]))
+        daemon = self.second_run()
+        self.assertIn('4 objects of watch more are discarded', daemon.stderr_text())
+        self.assertEqual(self.changes(), [])
+
+    def test_state_disabled(self):
+        off = self.conf(state={'enabled': False})
+        self.first_run(conf=off)
+        before = len(self.log.read())
+        self.start(off)
+        self.wait_equal(since=before)
+        self.assertEqual({origin for _, _, origin in self.changes()}, {'initial'})
+        self.assertFalse((self.folder / 'state/cache').exists())
+
+    def test_damaged_state_is_discarded(self):
+        self.first_run()
+        segment = next((self.folder / 'state/cache').glob('*.seg'))
+        text = bytearray(segment.read_bytes())
+        text[len(text) // 2] ^= 255
+        segment.write_bytes(text)
+        self.start()
+        self.wait_ready()
+        self.log.wait_for(lambda records: len(runs_of(records)) == 2, 'START')
+        self.assertRegex(runs_of(self.log.read())[-1][0]['msg'], r'bytes of the state were incomplete|state discarded: ')
+
+    def test_secrets_are_not_on_disk(self):
+        self.sim.put('secrets', {'metadata': {'name': 's', 'namespace': 'default'}, 'data': {'k': 'c2VjcmV0LXZhbHVl'}})
+        daemon = self.start(self.conf(watches=[{'resource': 'secrets'}]))
+        self.wait_ready()
+        self.log.wait_for(lambda records: fold(records), 'the secret')
+        daemon.end()
+        cache = self.folder / 'state/cache'
+        self.assertEqual(cache.stat().st_mode & 0o777, 0o700)
+        for file in cache.iterdir():
+            self.assertNotIn(b'c2VjcmV0LXZhbHVl', file.read_bytes())
+            self.assertEqual(file.stat().st_mode & 0o777, 0o600)
+
+
+class Command(Restarted):
+    """informerd state ls, verify and drop."""
+
+    def command(self, action):
+        done = subprocess.run([INFORMERD, 'state', action, '-c', self.folder / 'informerd.conf'], capture_output=True,
+                              text=True, timeout=DEADLINE, env=environment(self.folder))
+        return done.returncode, done.stdout + done.stderr
+
+    def test_lists_verifies_and_removes(self):
+        self.first_run()
+        status, text = self.command('ls')
+        self.assertEqual(status, 0, text)
+        self.assertRegex(text, r'(?m)^configmaps +configmaps +\* +4 +\d+ +20\d\d-\S+Z +http')
+        self.assertRegex(text, r'(?m)^\S+/state/cache: 4 objects of 1 streams, \S+ KB in 1 file, last saved 20')
+        self.assertEqual(self.command('verify')[0], 0)
+        self.assertRegex(self.command('drop')[1], r'cache: \d+ files? removed; the next start reports all objects as initial')
+        self.assertIn('there is no state', self.command('ls')[1])
+
+    def test_a_running_daemon_is_not_disturbed(self):
+        self.first_run()
+        self.second_run()
+        for action in ('ls', 'verify', 'drop'):
+            status, text = self.command(action)
+            self.assertEqual(status, 75, text)
+            self.assertIn('(stop it first)', text)
+
+
+class Killed(Case):
+    """Killed again and again while everything changes: the log continues as if there had been one run."""
+
+    def size(self):
+        return sum(os.path.getsize(path) for path in self.folder.glob('events*.jsonl*'))
+
+    def kill_often(self, conf):
+        chance = random.Random(7)
+        self.sim.control('set', history=1000000)
+        self.sim.control('fill', resource='configmaps', count=200, bytes=400)
+        self.sim.control('churn', resource='configmaps', count=10**9, rate=500)
+        for _ in range(KILLS):
+            before, more = self.size(), chance.choice((0, 500, 12000, 40000))
+            daemon = self.start(conf)
+            wait_until(lambda: self.size() > before + more or not daemon.alive(), 'lines')
+            self.assertTrue(daemon.alive(), daemon.stderr_text())
+            daemon.end(signal.SIGKILL)
+            if chance.random() < 0.2:
+                self.sim.control('compact')
+
+    def test_one_log(self):
+        self.kill_often(self.conf())
+        daemon = self.start()
+        self.wait_ready()
+        daemon.end()
+        fold(records_of(self.path))
+        seqs = [r['seq'] for r in records_of(self.path)]
+        self.assertTrue(all(a < b for a, b in zip(seqs, seqs[1:])), 'numbers grow')
+
+    def test_two_logs_and_rotation(self):
+        other = self.folder / 'events-small.jsonl'
+        conf = self.conf(event_logs=[{'path': str(self.path)},
+                                     {'path': str(other), 'rotate': {'size': '256K', 'keep': 100}}])
+        self.kill_often(conf)
+        daemon = self.start(conf)
+        self.wait_ready()
+        daemon.end()
+        rotated = sorted(self.folder.glob('events-small.jsonl.*'), key=lambda p: -int(p.name.rsplit('.', 1)[1]))
+        one, two = records_of(self.path), records_of(*rotated, other)
+        fold(one)
+        fold(two)
+
+        def changes(records):
+            return [(r['type'], r['name'], r['rv']) for r in records if r['type'] in CHANGES]
+        self.assertEqual(changes(one), changes(two))
+
+
+run(__name__)

@@ -1,0 +1,64 @@
+/*
+ * test_overlap.c - where one text continues another.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/rng.h"
+#include "base/text/overlap.h"
+
+static void test_examples(void **state)
+{
+    (void)state;
+    assert_int_equal(text_overlap(STR("one\ntwo\n"), STR("two\nthree\n")), 4);
+    assert_int_equal(text_overlap(STR("one\ntw"), STR("two\nthree\n")), 2);
+    assert_int_equal(text_overlap(STR("one\n"), STR("two\n")), 0);
+    assert_int_equal(text_overlap(STR("two\n"), STR("two\n")), 4);
+    assert_int_equal(text_overlap(STR("o\n"), STR("two\n")), 0);
+    assert_int_equal(text_overlap(STR(""), STR("two\n")), 0);
+    assert_int_equal(text_overlap(STR("two\n"), STR("")), 0);
+    assert_int_equal(text_overlap(STR("aabaab"), STR("aabaaba")), 6);
+    assert_int_equal(text_overlap(STR("xxaab"), STR("aabaab")), 3);
+    assert_int_equal(text_overlap(STR("one\ntwo\nthree\n"), STR("two\n")), 4);
+}
+
+static size_t overlap_by_trying(struct str text, struct str next)
+{
+    size_t k = text.len < next.len ? text.len : next.len;
+    for (size_t i = 0; i + next.len <= text.len; i++)
+        if (memcmp(text.at + i, next.at, next.len) == 0)
+            return next.len;
+    while (k && memcmp(text.at + text.len - k, next.at, k) != 0)
+        k--;
+    return k;
+}
+
+/* Of two letters, so that parts repeat. */
+static void test_random_texts(void **state)
+{
+    struct rng rng = {1};
+    (void)state;
+    for (unsigned i = 0; i < 5000; i++) {
+        char a[12], b[12];
+        struct str text = {a, rng_below(&rng, sizeof(a))}, next = {b, rng_below(&rng, sizeof(b))};
+        for (size_t k = 0; k < sizeof(a); k++) {
+            a[k] = "ab"[rng_below(&rng, 2)];
+            b[k] = "ab"[rng_below(&rng, 2)];
+        }
+        assert_int_equal(text_overlap(text, next), overlap_by_trying(text, next));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_examples),
+        cmocka_unit_test(test_random_texts),
+    };
+    return cmocka_run_group_tests_name("overlap", tests, NULL, NULL);
+}

@@ -1,0 +1,194 @@
+/* cmocka wants these four first */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/alloc.h"
+#include "builders.h"
+#include "core/object/object.h"
+#include "core/object/object_image.h"
+#include "core/object/object_packer.h"
+
+static const struct siphash_key key = {1, 2};
+
+struct fixture {
+    struct pack_context *context;
+    struct object_packer packer;
+    struct inf_object *object;
+    const struct inf_object *held;
+    struct buf image;
+};
+
+static struct inf_object *web_pod(unsigned n)
+{
+    char *text = xasprintf(
+        "{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"web-%u\",\"namespace\":"
+        "\"shop\",\"uid\":\"0a1b2c3d-%u\",\"resourceVersion\":\"%u\",\"labels\":{\"app\":\"web\"},"
+        "\"managedFields\":[{\"manager\":\"kubelet\",\"operation\":\"Update\",\"time\":"
+        "\"2026-01-01T00:00:00Z\",\"subresource\":\"status\",\"fieldsV1\":{\"f:status\":{}}}]},"
+        "\"spec\":{\"containers\":[{\"name\":\"main\",\"image\":\"registry.example.com/web:1.4\"}]}}",
+        n, n, n);
+    struct inf_object *object = object_from(text);
+    free(text);
+    return object;
+}
+
+static int set_up(void **state)
+{
+    static const struct pack_limits small = {.objects = 1, .window = 1000};
+    struct fixture *f = test_calloc(1, sizeof(*f));
+    f->context = pack_context_new(&key);
+    object_packer_init(&f->packer, f->context, &small, 7);
+    for (unsigned n = 0; n < 40; n++) {
+        struct inf_object *object = web_pod(n);
+        inf_object_unref(object_pack(&f->packer, object, 100));
+        inf_object_unref(object);
+    }
+    f->object = web_pod(50);
+    f->held = object_pack(&f->packer, f->object, 100);
+    object_image_put(&f->image, f->held);
+    *state = f;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct fixture *f = *state;
+    buf_free(&f->image);
+    inf_object_unref(f->held);
+    inf_object_unref(f->object);
+    object_packer_free(&f->packer);
+    pack_context_unref(f->context);
+    test_free(f);
+    return 0;
+}
+
+static void assert_same(const struct inf_object *a, const struct inf_object *b)
+{
+    struct inf_writer writers[2];
+    assert_non_null(a);
+    assert_true(object_equal(a, b));
+    assert_string_equal(inf_object_json(a, NULL), inf_object_json(b, NULL));
+    assert_string_equal(inf_object_kind(a), inf_object_kind(b));
+    assert_true(str_eq(object_key(a), object_key(b)));
+    assert_true(inf_object_writer(a, INF_PART_STATUS, &writers[0]));
+    assert_true(inf_object_writer(b, INF_PART_STATUS, &writers[1]));
+    assert_string_equal(writers[0].manager, writers[1].manager);
+    assert_string_equal(writers[0].time, writers[1].time);
+    assert_int_equal(writers[0].sole, writers[1].sole);
+}
+
+/* As after a restart: another context with the same key, and a dictionary from its bytes. */
+static void a_packed_object_is_read_with_a_loaded_dictionary(void **state)
+{
+    struct fixture *f = *state;
+    struct pack_context *context = pack_context_new(&key);
+    struct pack_dictionary *made = object_image_dictionary(f->held), *dictionary;
+    const struct inf_object *loaded, *expanded;
+    assert_non_null(made);
+    dictionary = pack_dictionary_load(context, pack_dictionary_bytes(made));
+    assert_non_null(dictionary);
+    assert_int_equal(pack_dictionary_id(dictionary), pack_dictionary_id(made));
+    loaded = object_image_load((struct str){f->image.bytes, f->image.len}, dictionary);
+    assert_non_null(loaded);
+    assert_int_equal(inf_object_size(loaded), inf_object_size(f->held)); /* not expanded */
+    assert_true(object_equal(loaded, f->object));
+    expanded = object_image_expand(loaded);
+    assert_same(expanded, f->object);
+    inf_object_unref(expanded);
+    inf_object_unref(loaded);
+    pack_dictionary_unref(dictionary);
+    pack_context_unref(context);
+}
+
+static void an_object_that_is_not_packed_needs_no_dictionary(void **state)
+{
+    struct fixture *f = *state;
+    const struct inf_object *loaded;
+    buf_clear(&f->image);
+    object_image_put(&f->image, f->object);
+    assert_null(object_image_dictionary(f->object));
+    loaded = object_image_load((struct str){f->image.bytes, f->image.len}, NULL);
+    assert_same(loaded, f->object);
+    inf_object_unref(loaded);
+}
+
+static void an_object_without_namespace_is_read(void **state)
+{
+    struct fixture *f = *state;
+    struct inf_object *node = object_from("{\"kind\":\"Node\",\"metadata\":{\"name\":\"n1\"}}");
+    const struct inf_object *loaded;
+    buf_clear(&f->image);
+    object_image_put(&f->image, node);
+    loaded = object_image_load((struct str){f->image.bytes, f->image.len}, NULL);
+    assert_non_null(loaded);
+    assert_string_equal(inf_object_name(loaded), "n1");
+    assert_string_equal(inf_object_namespace(loaded), "");
+    inf_object_unref(loaded);
+    inf_object_unref(node);
+}
+
+static void the_dictionary_must_match(void **state)
+{
+    struct fixture *f = *state;
+    struct str image = {f->image.bytes, f->image.len};
+    assert_null(object_image_load(image, NULL));
+    buf_clear(&f->image);
+    object_image_put(&f->image, f->object);
+    image = (struct str){f->image.bytes, f->image.len};
+    assert_null(object_image_load(image, object_image_dictionary(f->held)));
+    assert_null(pack_dictionary_load(f->context, STR("no dictionary")));
+    assert_null(pack_dictionary_load(f->context, STR("")));
+}
+
+/* Loads and expands the image in a block of its own size, so that sanitizers detect what is read
+ * after its end. Returns whether both succeeded. */
+static bool is_readable(struct fixture *f, size_t len)
+{
+    char *copy = xmalloc(len + 1);
+    const struct inf_object *loaded, *expanded = NULL;
+    memcpy(copy, f->image.bytes, len);
+    copy = xrealloc(copy, len ? len : 1);
+    loaded = object_image_load((struct str){copy, len}, object_image_dictionary(f->held));
+    if (loaded)
+        expanded = object_image_expand(loaded);
+    inf_object_unref(loaded);
+    inf_object_unref(expanded);
+    free(copy);
+    return expanded != NULL;
+}
+
+static void a_damaged_image_gives_no_object(void **state)
+{
+    struct fixture *f = *state;
+    size_t names = 0;
+    for (size_t len = 0; len < f->image.len; len++)
+        assert_false(is_readable(f, len));
+    assert_true(is_readable(f, f->image.len));
+    for (size_t i = 0; i < f->image.len; i++) {
+        f->image.bytes[i] ^= 0x41;
+        names += is_readable(f, f->image.len); /* a character of a name may be any */
+        f->image.bytes[i] ^= 0x41;
+    }
+    assert_in_range(names, 1,
+                    sizeof("shop/web-500a1b2c3d-5050Podv1kubeletstatus2026-01-01T00:00:00Z"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_packed_object_is_read_with_a_loaded_dictionary, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(an_object_that_is_not_packed_needs_no_dictionary, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(an_object_without_namespace_is_read, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(the_dictionary_must_match, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_damaged_image_gives_no_object, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,106 @@
+/* cmocka wants these four first */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "base/alloc.h"
+#include "base/rng.h"
+#include "builders.h"
+#include "core/state/state_index.h"
+
+enum {
+    KEYS = 500,
+    STEPS = 20000,
+};
+
+/* Hashes that fall into few slots of few shards, so that runs are long. */
+static uint64_t hash_of(unsigned key)
+{
+    return ((uint64_t)(key % 3) << 62) | ((uint64_t)key << 20) | (key % 4);
+}
+
+static void it_equals_a_plain_array_after_random_changes(void **state)
+{
+    struct live_index index = {0};
+    struct place model[KEYS] = {{0}}, old;
+    struct rng rng = {7};
+    size_t count = 0;
+    (void)state;
+    for (unsigned step = 1; step <= STEPS; step++) {
+        unsigned key = (unsigned)rng_below(&rng, KEYS);
+        struct place place = {step, step * 3, step % 100};
+        if (rng_below(&rng, 3)) {
+            old = live_index_put(&index, hash_of(key), place, NULL);
+            count += !model[key].segment;
+        } else {
+            old = live_index_remove(&index, hash_of(key));
+            count -= model[key].segment != 0;
+            place = (struct place){0};
+        }
+        assert_int_equal(old.segment, model[key].segment);
+        model[key] = place;
+        assert_int_equal(index.count, count);
+    }
+    for (unsigned key = 0; key < KEYS; key++) {
+        struct place *found = live_index_find(&index, hash_of(key));
+        assert_int_equal(found ? found->offset : 0, model[key].offset);
+    }
+    live_index_clear(&index);
+}
+
+/* Loaded objects are taken once, also if others are put and removed meanwhile. */
+static void loaded_objects_are_taken_once(void **state)
+{
+    struct live_index index = {0};
+    struct inf_object *object = pod("shop/a", "u", 1, 1);
+    const struct inf_object *taken;
+    size_t expected = KEYS, n = 0;
+    (void)state;
+    for (unsigned key = 0; key < KEYS; key++)
+        live_index_put(&index, hash_of(key), (struct place){1, key, 1}, inf_object_ref(object));
+    for (unsigned key = 0; key < KEYS; key += 10, expected--)
+        live_index_remove(&index, hash_of(key));
+    for (unsigned key = 1; key < KEYS; key += 10, expected--) /* replaced by a change */
+        live_index_put(&index, hash_of(key), (struct place){2, key, 1}, NULL);
+    while ((taken = live_index_take(&index))) {
+        size_t loaded = index.loaded;
+        inf_object_unref(taken);
+        n++;
+        live_index_remove(&index, hash_of((unsigned)n * 10 + 2)); /* one that may be loaded */
+        expected -= loaded - index.loaded;
+        live_index_put(&index, hash_of(KEYS + (unsigned)n), (struct place){3, 1, 1}, NULL);
+    }
+    assert_int_equal(n, expected);
+    assert_int_equal(index.loaded, 0);
+    live_index_clear(&index);
+    assert_int_equal(inf_object_size(object) > 0, 1);
+    inf_object_unref(object);
+}
+
+static void a_million_objects_need_at_most_54_bytes_each(void **state)
+{
+    struct live_index index = {0};
+    struct rng rng = {7};
+    (void)state;
+    for (unsigned n = 1; n <= 1000 * 1000; n++) {
+        live_index_put(&index, rng_next(&rng), (struct place){1, n, 1}, NULL);
+        if (n % 100000 == 0)
+            assert_true(live_index_memory(&index) <= (size_t)n * 54);
+    }
+    live_index_clear(&index);
+    assert_int_equal(live_index_memory(&index), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(it_equals_a_plain_array_after_random_changes),
+        cmocka_unit_test(loaded_objects_are_taken_once),
+        cmocka_unit_test(a_million_objects_need_at_most_54_bytes_each),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,72 @@
+/* cmocka wants these four first */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/buf.h"
+#include "builders.h"
+#include "daemon/rule/item_path.h"
+
+/* The identities of the values of @path in an object whose list is @list. */
+static void assert_identities(const char *path, const char *list, const char *expected)
+{
+    struct item_path *parsed = item_path_parse(path, NULL);
+    struct buf text = {0}, ids = {0};
+    struct inf_object *object;
+    struct item_values values;
+    assert_non_null(parsed);
+    buf_printf(&text, "{\"kind\":\"X\",\"metadata\":{\"name\":\"x\"},\"list\":%s}", list);
+    buf_putc(&text, '\0');
+    object = object_from(text.bytes);
+    item_values_collect(&values, parsed, object, NULL, NULL);
+    for (size_t i = 0; i < values.count; i++) {
+        buf_put(&ids, values.ids.bytes + values.at[i].id, values.at[i].id_len);
+        buf_putc(&ids, ' ');
+    }
+    buf_putc(&ids, '\0');
+    assert_string_equal(ids.bytes, expected);
+    item_values_free(&values);
+    inf_object_unref(object);
+    item_path_free(parsed);
+    buf_free(&text);
+    buf_free(&ids);
+}
+
+static void an_item_is_named_by_its_first_key(void **state)
+{
+    (void)state;
+    assert_identities("list[*].n",
+                      "[{\"n\":1,\"name\":\"a\"},{\"uid\":\"u\",\"type\":\"t\",\"n\":2}]",
+                      "name=\"a\"; type=\"t\"; ");
+    assert_identities("list[*].n", "[{\"n\":1},{\"n\":2}]", "0; 1; ");
+    assert_identities("list[*]", "[\"a\",7]", "\"a\"; 7; ");
+    assert_identities("list[*].n", "{\"a\":{\"n\":1},\"b\":{\"n\":2}}", "\"a\"; \"b\"; ");
+    assert_identities("list[*].l[*].n", "[{\"name\":\"a\",\"l\":[{\"ip\":\"1.2\",\"n\":1}]}]",
+                      "name=\"a\";ip=\"1.2\"; ");
+}
+
+static void names_are_found_after_values_of_every_kind(void **state)
+{
+    (void)state;
+    assert_identities(
+        "list[*].n",
+        "[{\"n\":1,\"o\":{\"name\":\"inner\",\"l\":[{\"name\":\"x\"},[]]},\"name\":\"a\"},"
+        "{\"n\":2,\"a\\\\\":\"}\\\\\",\"b\\\"name\":\"]\\\"\",\"name\":\"b\"},"
+        "{\"n\":3,\"t\":true,\"f\":-1.5e3,\"z\":null,\"e\":{},\"name\":\"c\"}]",
+        "name=\"a\"; name=\"b\"; name=\"c\"; ");
+    /* a key that is no scalar does not name it */
+    assert_identities("list[*].n", "[{\"n\":1,\"name\":{\"x\":1},\"type\":\"t\"}]", "type=\"t\"; ");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_item_is_named_by_its_first_key),
+        cmocka_unit_test(names_are_found_after_values_of_every_kind),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
