@@ -1,14 +1,9 @@
 /*
- * json_text.h - the decoded values of JSON text (base/text/json_decode.h), and members of objects by
- * their decoded name.
+ * json_text.h - see base/json/json_text.h and core/json/json.h.
  */
 #ifndef CORE_JSON_TEXT_H
 #define CORE_JSON_TEXT_H
 
-#include "base/text/json_decode.h"
-
-/* Returns the value, as written, of the first member of @object whose key is @name. Returns false if
- * there is none or @object is not an object. */
-bool json_member_get(struct str object, struct str name, struct str *ret_value);
+#include "base/json/json_text.h"
 
 #endif

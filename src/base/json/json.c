@@ -5,11 +5,11 @@
  * function, scan_enclosed(), whether they are complete or arrive in pieces. Text that ends too early
  * ends the value and the walk.
  */
-#include "core/json/json.h"
+#include "base/json/json.h"
 
 #include <string.h>
 
-#include "core/json/json_block.h"
+#include "base/json/json_block.h"
 
 static bool is_space(char c)
 {

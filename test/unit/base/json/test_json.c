@@ -13,7 +13,7 @@
 
 #include "base/alloc.h"
 #include "base/base.h"
-#include "core/json/json.h"
+#include "base/json/json.h"
 #include "recording.h"
 
 /* "key=value;" for each member, then "." if the walk ended as an object should, else "!". The

@@ -1,9 +1,9 @@
 /*
  * json_text.c - finds a member by its decoded name. See json_text.h.
  */
-#include "core/json/json_text.h"
+#include "base/json/json_text.h"
 
-#include "core/json/json.h"
+#include "base/json/json.h"
 
 bool json_member_get(struct str object, struct str name, struct str *ret_value)
 {

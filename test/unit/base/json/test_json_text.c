@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "base/base.h"
-#include "core/json/json_text.h"
+#include "base/json/json_text.h"
 
 #define TEXT(literal)                  \
     {                                  \

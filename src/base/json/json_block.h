@@ -19,8 +19,8 @@
  * diffs), 32 % of the instructions of test/bench/bench_event. json_pass_block() alone: 4 % of the
  * instructions of an initial list.
  */
-#ifndef CORE_JSON_BLOCK_H
-#define CORE_JSON_BLOCK_H
+#ifndef BASE_JSON_BLOCK_H
+#define BASE_JSON_BLOCK_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -12,8 +12,8 @@
 
 #include "base/base.h"
 #include "base/rng.h"
-#include "core/json/json.h"
-#include "core/json/json_block.h"
+#include "base/json/json.h"
+#include "base/json/json_block.h"
 
 enum {
     BLOCKS = 4,
