@@ -181,6 +181,13 @@ INF_API void inf_client_adopt(struct inf_client *client, struct inf_client *fres
 INF_API const char *inf_client_server(const struct inf_client *client);
 
 /**
+ * A digest of the certificate authorities that were configured for the server, as they were read when the
+ * client was opened or adopted; 0: none, or the system's. Together with the URL it tells apart two
+ * clusters that do not reveal another identity.
+ */
+INF_API uint64_t inf_client_ca_digest(const struct inf_client *client);
+
+/**
  * The longest time in microseconds that the client kept the loop busy in one iteration, in the last
  * minute. Above a few thousand, other users of the loop notice delays.
  */

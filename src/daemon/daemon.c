@@ -420,9 +420,9 @@ static void start_watching(struct daemon *d)
         buf_free(&state);
         return;
     }
-    saved_state_forget_unused(d);
     daemon_forbid_core_dumps(d);
     journal_start(&d->journal, state.bytes);
+    saved_state_forget_unused(d);
     buf_free(&state);
     log_startup(d);
     daemon_advise(d);

@@ -15,6 +15,7 @@
 #include "base/base.h"
 #include "base/siphash.h"
 #include "daemon/daemon.h"
+#include "daemon/watch/stream_id.h"
 #include "daemon/watch/watcher.h"
 
 enum {
@@ -36,6 +37,11 @@ static void each_stream(struct daemon *d, void (*apply)(struct watch_stream *str
 void saved_state_settle(struct daemon *d)
 {
     each_stream(d, saved_stream_batch_end);
+}
+
+void saved_state_update_ids(struct daemon *d)
+{
+    each_stream(d, saved_stream_update_id);
 }
 
 static void on_positions(struct timer *timer)
@@ -63,11 +69,6 @@ static void on_flushed(struct inf_state *state, uint64_t flush)
     journal_saved(&d->journal);
 }
 
-static void rebuild(struct watch_stream *stream)
-{
-    saved_stream_rebuild(stream, /* regrouped= */ false);
-}
-
 static void on_suspended(struct inf_state *state, const char *why)
 {
     struct daemon *d = inf_state_data(state);
@@ -79,7 +80,7 @@ static void on_suspended(struct inf_state *state, const char *why)
         return;
     }
     daemon_log_printf(&d->log, INF_LOG_INFO, "state in %s is saved again", d->saved.dir);
-    each_stream(d, rebuild);
+    each_stream(d, saved_stream_emptied);
 }
 
 static void on_log(struct inf_state *state, enum inf_log_level level, const char *line)
@@ -180,21 +181,56 @@ static bool queue_is_used(const struct daemon *d, const char *name)
     return false;
 }
 
-/* "server URL\nwatch NAME\n...": the name. */
-static struct str watch_name(const char *id)
+/* Whether a watch waits for the identity of its cluster and may then continue from @saved. */
+static bool stream_may_be_used(const struct daemon *d, const struct inf_state_stream *saved)
 {
-    const char *name = strstr(id, "\nwatch ");
-    name = name ? name + strlen("\nwatch ") : id;
-    return (struct str){name, strcspn(name, "\n")};
+    const char *id = inf_state_stream_id(saved);
+    list_for_each(node, &d->watchers) {
+        const struct watcher *w = container_of(node, struct watcher, node);
+        if (stream_id_match_watch(id, w) == STREAM_UNDECIDED)
+            return true;
+    }
+    return false;
+}
+
+/* The watch of the same name and resource, which is now that of another cluster; NULL: none. */
+static struct watcher *watch_of_other_cluster(const struct daemon *d, const char *id)
+{
+    list_for_each(node, &d->watchers) {
+        struct watcher *w = container_of(node, struct watcher, node);
+        if (stream_id_names_watch(id, w->conf) &&
+            stream_id_match_cluster(id, w->cluster) == STREAM_OTHER)
+            return w;
+    }
+    return NULL;
+}
+
+/* @id is of the last run. */
+static void note_other_cluster(struct watcher *w, const char *id)
+{
+    struct str before = stream_id_part(id, "server");
+    char *why =
+        xasprintf("cluster '%s': %s is not known to be the same cluster as %.*s of the last "
+                  "run: its objects are reported as initial, the previous ones are not "
+                  "reported as deleted",
+                  w->cluster->conf->name, inf_client_server(w->cluster->client), STR_FMT(before));
+    daemon_log_printf(w->cluster->log, INF_LOG_WARN, "%s", why);
+    watcher_note_restart(w, why);
+    free(why);
 }
 
 static void forget_unused_streams(struct daemon *d)
 {
     struct inf_state_stream *s = inf_state_stream_next(d->saved.state, NULL);
+    struct watcher *noted = NULL;
     while (s) {
         struct inf_state_stream *next = inf_state_stream_next(d->saved.state, s);
-        if (!stream_is_used(d, s)) {
-            struct str name = watch_name(inf_state_stream_id(s));
+        const char *id = inf_state_stream_id(s);
+        if (!stream_is_used(d, s) && !stream_may_be_used(d, s)) {
+            struct watcher *w = watch_of_other_cluster(d, id);
+            struct str name = stream_id_part(id, "watch");
+            if (w && w != noted && inf_state_stream_is_restored(s))
+                note_other_cluster(noted = w, id);
             daemon_log_printf(&d->log, INF_LOG_INFO,
                               "state: %zu objects of watch %.*s are discarded: it is no longer "
                               "configured, or watches other objects",

@@ -43,6 +43,9 @@ void saved_state_describe(struct daemon *d, struct buf *out);
 /* Removes what belongs to watches and event logs that are no longer configured. */
 void saved_state_forget_unused(struct daemon *d);
 
+/* Saves changed names of watches and settings of clusters, by which the next run recognises the streams. */
+void saved_state_update_ids(struct daemon *d);
+
 /* Saves the positions of all streams, for the next flush. */
 void saved_state_settle(struct daemon *d);
 

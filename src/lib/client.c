@@ -303,6 +303,13 @@ const char *inf_client_server(const struct inf_client *client)
     return client->connection->url;
 }
 
+uint64_t inf_client_ca_digest(const struct inf_client *client)
+{
+    static const struct siphash_key fixed = {UINT64_C(0x696e666f726d6572), 2};
+    const char *pem = client->connection->config.ca_pem;
+    return pem ? siphash13(&fixed, pem, strlen(pem)) : 0;
+}
+
 const char *inf_client_namespace(const struct inf_client *client)
 {
     return client->connection->config.namespace;

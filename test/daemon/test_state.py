@@ -7,6 +7,7 @@ the one before it, or a deletion of nothing is an error.
 import os
 import random
 import signal
+import socket
 import subprocess
 import sys
 
@@ -31,8 +32,12 @@ class Restarted(Case):
         daemon = self.start(conf)
         self.wait_ready()
         self.wait_equal()
+        self.wait_identified()
         status = daemon.end(number)
         self.assertEqual(status, 0 if number == signal.SIGTERM else -number, daemon.stderr_text())
+
+    def wait_identified(self):
+        pass
 
     def change(self):
         self.sim.put('configmaps', config_map('changed', labels={'a': 'b'}), config_map('added'))
@@ -137,6 +142,132 @@ class Stopped(Restarted):
         for file in cache.iterdir():
             self.assertNotIn(b'c2VjcmV0LXZhbHVl', file.read_bytes())
             self.assertEqual(file.stat().st_mode & 0o777, 0o600)
+
+
+class Identity(Restarted):
+    """The cluster of the last run is recognised by the uid of kube-system, or else by URL and authorities."""
+
+    def setUp(self):
+        super().setUp()
+        self.put_identity(self.sim)
+
+    def uids(self):
+        """What informerd can read and has to save."""
+        answer = self.sim.request('/api/v1/namespaces/kube-system')
+        return [answer.json()['metadata']['uid'].encode()] if answer.code == 200 else []
+
+    def put_identity(self, sim):
+        sim.control('put', {'metadata': {'name': 'kube-system'}}, resource='namespaces')
+
+    def wait_identified(self):
+        def saved(uid):
+            return any(uid in file.read_bytes() for file in (self.folder / 'state/cache').glob('*.seg'))
+        wait_until(lambda: all(map(saved, self.uids())), 'the uid on disk')
+
+    def change_identity(self):
+        self.sim.control('delete', resource='namespaces', name='kube-system')
+        self.put_identity(self.sim)
+
+    def at(self, host='127.0.0.1', port=None, name='sim', **more):
+        scheme = 'https' if 'ca' in more else 'http'
+        url = f'{scheme}://{host}:{port or self.sim.port}'
+        return self.conf(clusters=[{'name': name, 'server': url, **more}])
+
+    def second_run_with(self, conf):
+        """Returns its records when it has reported the objects of the server."""
+        before = len(runs_of(self.log.read()))
+        daemon = self.start(conf)
+        self.log.wait_for(lambda records: len(runs_of(records)) > before and any(
+            r['type'] == 'SYNCED' for r in runs_of(records)[-1]), lambda: f'SYNCED; {daemon.stderr_text()[-3000:]}')
+        self.wait_ready()
+        self.wait_identified()
+        self.assertEqual(daemon.end(), 0, daemon.stderr_text())
+        return runs_of(self.log.read())[-1]
+
+    def assert_continued(self, records):
+        self.assertEqual([r for r in records if r['type'] in CHANGES or r['type'] == 'GAP'], [])
+
+    def assert_restarted(self, records, names):
+        self.assertEqual([r['reason'] for r in records if r['type'] == 'GAP'], ['restarted'])
+        self.assertEqual(sorted((r['type'], r['name'], r['origin']) for r in records if r['type'] in CHANGES),
+                         [('ADDED', name, 'initial') for name in names])
+
+    def test_renamed_entry(self):
+        self.first_run(conf=self.at())
+        self.assert_continued(self.second_run_with(self.at(name='prod')))
+
+    def test_another_url_of_the_same_server(self):
+        self.first_run(signal.SIGKILL, conf=self.at())
+        self.assert_continued(self.second_run_with(self.at('localhost')))
+        self.assertIn(f'http://localhost:{self.sim.port} is the same cluster as http://127.0.0.1:{self.sim.port} '
+                      'of the last run', (self.folder / 'stderr').read_text())
+        self.sim.control('delete', resource='configmaps', namespace='default', name='deleted')
+        records = self.second_run_with(self.at('localhost'))
+        self.assertEqual([(r['type'], r['name']) for r in records if r['type'] in CHANGES], [('DELETED', 'deleted')])
+
+    def test_another_url_that_does_not_respond(self):
+        self.first_run(conf=self.at())
+        with socket.socket() as unused:
+            unused.bind(('127.0.0.1', 0))
+            daemon = self.start(self.at(port=unused.getsockname()[1]))
+            wait_until(lambda: 'cannot read its identity' in daemon.stderr_text(), daemon.stderr_text)
+            wait_until(lambda: 'refused' in self.get('/readyz').text, lambda: self.get('/readyz?verbose').text)
+            self.assertEqual(daemon.end(), 0, daemon.stderr_text())
+        self.assert_continued(self.second_run_with(self.at('localhost')))
+
+    def test_another_server_of_the_same_name(self):
+        self.first_run(conf=self.at())
+        other = self.simulate('other')
+        self.put_identity(other)
+        other.put('configmaps', config_map('kept'), config_map('theirs'))
+        self.assert_restarted(self.second_run_with(self.at(port=other.port)), ['kept', 'theirs'])
+        self.assert_continued(self.second_run_with(self.at('localhost', other.port)))
+
+    def test_another_cluster_at_the_same_url(self):
+        self.first_run(conf=self.at())
+        self.change_identity()
+        daemon = self.start(self.at())
+        names = ['changed', 'deleted', 'kept', 'recreated']
+        self.log.wait_for(lambda records: len(runs_of(records)) == 2 and sorted(
+            r['name'] for r in runs_of(records)[-1] if r['type'] == 'ADDED') == names, 'all objects')
+        self.assertIn('is another cluster than in the last run', daemon.stderr_text())
+        daemon.end()
+        self.assert_restarted(runs_of(self.log.read())[-1], names)
+        self.assert_continued(self.second_run_with(self.at()))
+
+    def test_identity_that_may_not_be_read(self):
+        self.sim.fault('status', code=403, times=0, path='/namespaces/kube-system')
+        self.first_run(conf=self.at())
+        self.assert_continued(self.second_run_with(self.at()))
+        self.assert_restarted(self.second_run_with(self.at('localhost')), ['changed', 'deleted', 'kept', 'recreated'])
+        self.sim.control('clear')
+        self.assert_continued(self.second_run_with(self.at('localhost')))  # by its URL; the uid is saved now
+        self.assert_continued(self.second_run_with(self.at()))
+
+    def test_other_authorities(self):
+        sim = self.sim = self.simulate('tls-kubeconfig', '--self-signed', self.folder)
+        ca = self.folder / 'ca.crt'
+        conf = self.at(port=sim.port, ca=str(ca))
+        self.first_run(conf=conf)  # without kube-system: no uid
+        ca.write_text('# another text\n' + ca.read_text())
+        self.assert_restarted(self.second_run_with(conf), ['changed', 'deleted', 'kept', 'recreated'])
+        self.put_identity(sim)
+        self.assert_continued(self.second_run_with(conf))
+        ca.write_text('# and another one\n' + ca.read_text())
+        self.assert_continued(self.second_run_with(conf))
+
+    def test_identity_and_name_are_saved_by_a_reload(self):
+        self.first_run(conf=self.at())
+        daemon = self.start(self.at())
+        self.wait_ready()
+        conf = self.at('localhost')
+        conf['watches'][0]['name'] = 'maps'
+        self.write_conf(conf)
+        daemon.send_signal(signal.SIGHUP)
+        wait_until(lambda: 'is the same cluster as' in daemon.stderr_text(), daemon.stderr_text)
+        self.wait_ready()
+        self.assertEqual(daemon.end(), 0, daemon.stderr_text())
+        self.assert_continued(self.second_run_with(conf))
 
 
 class Command(Restarted):

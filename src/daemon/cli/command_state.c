@@ -28,6 +28,7 @@
 #include "daemon/daemon.h"
 #include "daemon/saved_state.h"
 #include "daemon/state.h"
+#include "daemon/watch/stream_id.h"
 
 enum state_action {
     STATE_LS,
@@ -85,19 +86,6 @@ static void put_time(struct buf *out, int64_t us)
     buf_puts(out, text);
 }
 
-/* The value of a line "NAME value" of a stream's id; "-" if there is none. */
-static struct str id_part(const char *id, const char *name)
-{
-    size_t len = strlen(name);
-    while (id) {
-        if (strncmp(id, name, len) == 0 && id[len] == ' ')
-            return (struct str){id + len + 1, strcspn(id + len + 1, "\n")};
-        id = strchr(id, '\n');
-        id = id ? id + 1 : NULL;
-    }
-    return STR("-");
-}
-
 static void put_cell(struct buf *out, struct str text, int width)
 {
     buf_printf(out, "%-*.*s  ", width, (int)text.len, text.at);
@@ -110,10 +98,10 @@ static void put_streams(struct buf *out, const struct inf_state *state)
                "NAMESPACE", "OBJECTS", "VERSION", "SAVED", "SERVER");
     while ((s = inf_state_stream_next(state, s))) {
         const char *id = inf_state_stream_id(s), *version = inf_state_stream_version(s);
-        struct str server = id_part(id, "server");
-        put_cell(out, id_part(id, "watch"), 20);
-        put_cell(out, id_part(id, "resource"), 20);
-        put_cell(out, id_part(id, "namespace"), 20);
+        struct str server = stream_id_part(id, "server");
+        put_cell(out, stream_id_part(id, "watch"), 20);
+        put_cell(out, stream_id_part(id, "resource"), 20);
+        put_cell(out, stream_id_part(id, "namespace"), 20);
         buf_printf(out, "%8zu  %-14s  ", inf_state_stream_count(s), version[0] ? version : "-");
         put_time(out, inf_state_stream_written_us(s));
         buf_printf(out, "  %.*s\n", STR_FMT(server));

@@ -18,6 +18,7 @@
 #include "daemon/conf/conf_same.h"
 #include "daemon/watch/apply_plan.h"
 #include "daemon/watch/cluster_move.h"
+#include "daemon/watch/stream_id.h"
 
 /* ---- change to another cluster ---- */
 
@@ -32,12 +33,9 @@ static struct watcher *open_checked(struct daemon *d, const struct conf_watch *c
     return w;
 }
 
-/* The new server belongs to another cluster, or did not identify itself. */
-static void on_other_cluster(struct cluster *cluster)
+/* The objects of another cluster are not those that were reported. */
+static void restart_watches(struct daemon *d, struct cluster *cluster, const char *why)
 {
-    struct daemon *d = cluster->owner;
-    char *why = plan_why_other_cluster(cluster, cluster->next);
-    struct inf_client *before = cluster_take_next(cluster);
     daemon_log_printf(&d->log, INF_LOG_WARN, "%s", why);
     list_for_each_safe(node, &d->watchers) {
         struct watcher *w = container_of(node, struct watcher, node), *fresh;
@@ -51,8 +49,61 @@ static void on_other_cluster(struct cluster *cluster)
         watcher_note_restart(fresh, why);
     }
     saved_state_forget_unused(d);
+}
+
+/* The new server belongs to another cluster, or did not identify itself. */
+static void on_other_cluster(struct cluster *cluster)
+{
+    char *why = plan_why_other_cluster(cluster, cluster->next);
+    struct inf_client *before = cluster_take_next(cluster);
+    restart_watches(cluster->owner, cluster, why);
     inf_client_close(before, NULL);
     free(why);
+}
+
+/* ---- the cluster of the last run ---- */
+
+/* The id of a running stream whose objects are those of another cluster at the same URL; NULL: none. */
+static const char *find_stream_of_other(const struct daemon *d, const struct cluster *cluster)
+{
+    list_for_each(node, &d->watchers) {
+        const struct watcher *w = container_of(node, struct watcher, node);
+        if (w->cluster != cluster)
+            continue;
+        list_for_each(inner, &w->streams) {
+            const struct watch_stream *s = container_of(inner, struct watch_stream, node);
+            const char *id = s->saved.stream ? inf_state_stream_id(s->saved.stream) : NULL;
+            if (id && stream_id_match_cluster(id, cluster) == STREAM_OTHER)
+                return id;
+        }
+    }
+    return NULL;
+}
+
+/* Called once, some time after the start. Watches that continue from the state of the same URL run
+ * already, the others begin now. */
+static void on_cluster_identified(struct cluster *cluster)
+{
+    struct daemon *d = cluster->owner;
+    const char *other = find_stream_of_other(d, cluster);
+    if (other) {
+        struct str uid = stream_id_part(other, "uid");
+        char *why = xasprintf("cluster '%s': %s is another cluster than in the last run (uid %s "
+                              "instead of %.*s): its objects are reported as initial, the previous "
+                              "ones are not reported as deleted",
+                              cluster->conf->name, inf_client_server(cluster->client),
+                              cluster->identity.uid, STR_FMT(uid));
+        restart_watches(d, cluster, why);
+        free(why);
+        return;
+    }
+    list_for_each(node, &d->watchers) {
+        struct watcher *w = container_of(node, struct watcher, node);
+        if (w->cluster == cluster)
+            watcher_cluster_identified(w);
+    }
+    saved_state_forget_unused(d);
+    journal_flush(&d->journal);
 }
 
 /* ---- the journal ---- */
@@ -160,7 +211,7 @@ static void put_cluster_in_place(struct plan *p, size_t i)
     struct cluster *cluster = p->clusters[i].cluster, *reread = p->clusters[i].reread;
     if (!reread) {
         if (!p->d->options.ad_hoc) /* its conf never changes */
-            cluster_identify(cluster, NULL);
+            cluster_identify(cluster, on_cluster_identified);
         return;
     }
     cluster_forget_next(cluster);
@@ -208,6 +259,7 @@ static void put_in_place(struct plan *p, struct tally *tally)
     }
     for (size_t i = 0; i < p->conf->n_watches; i++)
         put_watch_in_place(p, i, tally);
+    saved_state_update_ids(d);
 }
 
 static void put_count(struct buf *out, size_t n, const char *what)

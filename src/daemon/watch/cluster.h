@@ -22,12 +22,15 @@
 struct cluster;
 struct daemon_log;
 
-/* How the cluster is recognised when its server URL changes: see cluster_move.h. */
+/* How the cluster is recognised when its server URL changes: see cluster_move.h and stream_id.h. */
 struct cluster_identity {
     char *uid;                   /* of its namespace kube-system; NULL: unknown */
+    bool refused;                /* the uid will stay unknown: it may not be read */
+    bool awaited;                /* watches open when it is known or refused */
+    uint32_t failures;           /* of the request */
+    struct inf_error error;      /* of the last one; code 0: none */
     struct inf_request *request; /* owned; NULL: none is in progress */
     struct timer retry;          /* retries the request */
-    bool failure_logged;         /* a failure was logged */
     void (*on_identified)(struct cluster *cluster);
 };
 

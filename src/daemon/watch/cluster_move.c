@@ -13,12 +13,14 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/backoff.h"
 #include "base/base.h"
 #include "daemon/daemon_log.h"
 
 enum {
-    RETRY_MS = 60 * 1000,        /* before a failed request for the uid is repeated */
-    RETRY_MOVING_MS = 10 * 1000, /* the same while watches wait for the new server */
+    RETRY_MS = 60 * 1000,    /* before a failed request for the uid is repeated */
+    RETRY_AWAITED_MS = 1000, /* the same while watches wait for it; doubled each time ... */
+    RETRY_AWAITED_MAX_MS = 10 * 1000, /* ... up to this */
 };
 
 /* ---- identity ---- */
@@ -30,6 +32,21 @@ static bool is_final(const struct inf_error *why)
            why->code == INF_EUNAUTHORIZED || why->code == INF_EDECODE;
 }
 
+/* A server that is starting has no uid yet, and watches wait for it. */
+static void repeat_request(struct cluster *c, const struct inf_error *why)
+{
+    struct cluster_identity *identity = &c->identity;
+    bool awaited = c->moves || identity->awaited;
+    daemon_log_printf(c->log, awaited && !identity->failures ? INF_LOG_WARN : INF_LOG_DEBUG,
+                      "cluster '%s': cannot read its identity (namespace kube-system) yet: %s",
+                      c->conf->name, why->text);
+    identity->error = *why;
+    timer_start(c->clock, &identity->retry,
+                awaited ? backoff_ms(RETRY_AWAITED_MS, RETRY_AWAITED_MAX_MS, identity->failures)
+                        : RETRY_MS);
+    identity->failures++;
+}
+
 static void on_uid(struct inf_request *request, const char *uid, const struct inf_error *why)
 {
     struct cluster *c = request->data;
@@ -39,17 +56,11 @@ static void on_uid(struct inf_request *request, const char *uid, const struct in
     c->identity.request = NULL;
     if (uid)
         c->identity.uid = xstrdup(uid);
-    if (uid || is_final(why)) {
-        if (c->identity.on_identified)
-            c->identity.on_identified(c);
-        return;
-    }
-    daemon_log_printf(c->log,
-                      c->moves && !c->identity.failure_logged ? INF_LOG_WARN : INF_LOG_DEBUG,
-                      "cluster '%s': cannot read its identity (namespace kube-system) yet: %s",
-                      c->conf->name, why->text);
-    c->identity.failure_logged = true;
-    timer_start(c->clock, &c->identity.retry, c->moves ? RETRY_MOVING_MS : RETRY_MS);
+    c->identity.refused = !uid && is_final(why);
+    if (uid || c->identity.refused)
+        c->identity.on_identified(c);
+    else
+        repeat_request(c, why);
 }
 
 static void request_uid(struct cluster *c)
@@ -129,6 +140,7 @@ struct inf_client *cluster_take_next(struct cluster *c)
     c->client = next->client;
     free(c->identity.uid);
     c->identity.uid = next->identity.uid;
+    c->identity.refused = next->identity.refused;
     next->client = NULL; /* owned by the cluster now, as is the uid */
     next->identity.uid = NULL;
     cluster_forget_next(c);

@@ -20,7 +20,7 @@
 #include "daemon/watch/cluster.h"
 
 /* Requests the uid, retrying until the server has returned or refused it; then calls
- * @on_identified, which may be NULL. */
+ * @on_identified. */
 void cluster_identify(struct cluster *cluster, void (*on_identified)(struct cluster *cluster));
 
 /* Whether the uid is known, so that a move to another URL can be checked. */

@@ -1,10 +1,10 @@
 /*
  * saved_stream.c - finds, notes and rebuilds the objects of a stream in the state on disk.
  *
- * Normal path: saved_stream_open() finds the stream by its id, then each event is noted with its
- * position. The position is valid only if everything before it was noted: after an event of a list it
- * is removed, and set again when the handler is current. A next run without a position lists and
- * compares. If the state is suspended, notes are ignored, and the stream is rebuilt afterwards.
+ * Normal path: saved_stream_open() finds the stream by its id, then each event is noted, and each batch
+ * ends with the position that the handler has reached. In the middle of the differences of a list that
+ * is INF_POSITION_MIXED: then the next run lists and compares. If the state is suspended, notes are
+ * ignored, and the stream is rebuilt afterwards.
  */
 #include "daemon/watch/saved_stream.h"
 
@@ -16,72 +16,68 @@
 #include "base/buf.h"
 #include "base/str.h"
 #include "daemon/daemon_log.h"
+#include "daemon/watch/stream_id.h"
 #include "daemon/watch/watch_stream.h"
 #include "daemon/watch/watcher.h"
+
+static const char changed_between_runs[] =
+    "its selection or its fields have changed since the last run; comparing with a new list";
 
 enum {
     REBUILD_SLICE = 64, /* objects noted between two checks of the time budget */
 };
 
-/* ---- id ---- */
+/* ---- finding ---- */
 
-/* What a stream must have in common with another one to be comparable. */
-static void put_head(struct buf *id, const struct watch_stream *stream)
+/* Not if namespaces are selected by label: what has to be reported as deleted when a namespace leaves
+ * the selection is not saved. */
+static struct inf_state *state_for(const struct watch_stream *stream)
 {
     const struct watcher *w = stream->watcher;
-    buf_printf(id, "server %s\nwatch %s\nresource %s\nnamespace %s\n\n",
-               inf_client_server(w->cluster->client), w->conf->name, w->conf->resource,
-               stream->ns ? stream->ns : "*");
-}
-
-static void put_list(struct buf *id, const char *name, const char *const *items, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        buf_printf(id, "%s %s\n", name, items[i]);
-}
-
-/* What determines which objects are selected, and which of their fields are kept. */
-static void put_shape(struct buf *id, const struct inf_watch *watch)
-{
-    if (watch->label_selector)
-        buf_printf(id, "labels %s\n", watch->label_selector);
-    if (watch->field_selector)
-        buf_printf(id, "fields %s\n", watch->field_selector);
-    put_list(id, "exclude", watch->exclude_ns, watch->n_exclude_ns);
-    put_list(id, "drop", watch->drop, watch->n_drop);
-    put_list(id, "redact", watch->redact, watch->n_redact);
-    if (watch->reveal)
-        buf_puts(id, "reveal\n");
-    if (watch->metadata_only)
-        buf_puts(id, "metadata\n");
-}
-
-/* The caller frees it. @ret_head is the length of its first part. */
-static char *stream_id(const struct watch_stream *stream, size_t *ret_head)
-{
-    struct inf_watch watch = watch_stream_watch(stream->watcher->conf, stream->ns);
-    struct buf id = {0};
-    put_head(&id, stream);
-    *ret_head = id.len;
-    put_shape(&id, &watch);
-    buf_putc(&id, '\0');
-    return id.bytes;
+    return w->conf->namespace_selector ? NULL : w->cluster->state;
 }
 
 /* The stream of the last run that has the same objects, perhaps in another form. NULL: none. */
-static struct inf_state_stream *find_comparable(const struct inf_state *state, const char *id,
-                                                size_t head)
+static struct inf_state_stream *find_comparable(const struct watch_stream *stream, const char *id)
 {
+    const struct inf_state *state = stream->watcher->cluster->state;
     struct inf_state_stream *found = NULL, *s = NULL;
     while ((s = inf_state_stream_next(state, s))) {
         const char *other = inf_state_stream_id(s);
-        if (!inf_state_stream_is_restored(s) || strncmp(id, other, head) != 0)
+        if (!inf_state_stream_is_restored(s) || stream_id_match(other, stream) != STREAM_SAME)
             continue;
-        if (strcmp(id, other) == 0)
-            return s;
         found = s;
+        if (strcmp(stream_id_form(id), stream_id_form(other)) == 0)
+            break;
     }
     return found;
+}
+
+bool saved_stream_must_wait(const struct watch_stream *stream)
+{
+    struct cluster *cluster = stream->watcher->cluster;
+    struct inf_state_stream *s = NULL;
+    bool undecided = false;
+    if (!state_for(stream))
+        return false;
+    while ((s = inf_state_stream_next(cluster->state, s))) {
+        enum stream_match match = inf_state_stream_is_restored(s)
+                                      ? stream_id_match(inf_state_stream_id(s), stream)
+                                      : STREAM_OTHER;
+        if (match == STREAM_SAME)
+            return false;
+        undecided |= match == STREAM_UNDECIDED;
+    }
+    cluster->identity.awaited |= undecided;
+    return undecided;
+}
+
+/* After a restart its objects are compared with a list. A stream that never was complete has no
+ * position. */
+static void mark_mixed(struct inf_state_stream *saved)
+{
+    if (inf_state_stream_version(saved)[0])
+        inf_state_position(saved, INF_POSITION_MIXED);
 }
 
 /* ---- rebuilding ---- */
@@ -89,23 +85,22 @@ static struct inf_state_stream *find_comparable(const struct inf_state *state, c
 static void finish_rebuild(struct watch_stream *stream)
 {
     struct saved_stream *saved = &stream->saved;
-    size_t head;
-    char *id = stream_id(stream, &head);
-    if (strcmp(inf_state_stream_id(saved->stream), id) != 0)
-        inf_state_stream_rename(saved->stream, id);
-    free(id);
     inf_cursor_end(&saved->walk);
     saved->state = SAVED_COMPLETE;
+    saved_stream_update_id(stream);
     saved_stream_batch_end(stream);
 }
 
-/* Events that arrive meanwhile are noted as usual. */
+/* Events that arrive meanwhile are noted as usual. While some wait to be delivered, the store is ahead of
+ * what was reported: nothing is taken from it until saved_stream_batch_end(). */
 static void rebuild_some(struct task *task)
 {
     struct saved_stream *saved = container_of(task, struct saved_stream, rebuild);
     struct watch_stream *stream = container_of(saved, struct watch_stream, saved);
     const struct inf_store *store = inf_informer_store(stream->informer);
     const struct inf_object *object = NULL;
+    if (!inf_handler_position(&stream->handler))
+        return;
     do {
         for (size_t i = 0; i < REBUILD_SLICE; i++) {
             object = inf_store_next(store, &saved->walk);
@@ -144,72 +139,97 @@ void saved_stream_rebuild(struct watch_stream *stream, bool regrouped)
     inf_cursor_end(&saved->walk);
     if (saved->state != SAVED_REGROUPED)
         saved->state = regrouped ? SAVED_REGROUPED : SAVED_OUTDATED;
-    inf_state_position(saved->stream, "");
+    mark_mixed(saved->stream);
     if (inf_handler_position(&stream->handler))
         start_rebuild(stream);
 }
 
-/* ---- events ---- */
-
-/* The order of a stream that coalesces changes is not that of their versions, and the version of a
- * deletion that was found by comparison is that of an earlier state. */
-static bool has_position(const struct watch_stream *stream, const struct inf_event *event)
+void saved_stream_emptied(struct watch_stream *stream)
 {
-    return stream->saved.state == SAVED_COMPLETE && event->origin == INF_LIVE && event->final &&
-           !stream->watcher->conf->coalesce;
+    inf_state_position(stream->saved.stream, "");
+    saved_stream_rebuild(stream, /* regrouped= */ false);
 }
+
+/* ---- events ---- */
 
 void saved_stream_note(struct watch_stream *stream, const struct inf_event *event)
 {
-    struct saved_stream *saved = &stream->saved;
-    if (saved->state == SAVED_NOT || event->origin == INF_RESYNC)
-        return;
-    inf_state_note(saved->stream, stream->informer, event);
-    inf_state_position(saved->stream, has_position(stream, event)
-                                          ? inf_object_resource_version(inf_event_object(event))
-                                          : "");
+    if (stream->saved.state != SAVED_NOT)
+        inf_state_note(stream->saved.stream, stream->informer, event);
+}
+
+static void save_position(struct watch_stream *stream)
+{
+    struct inf_state_stream *saved = stream->saved.stream;
+    const char *version = inf_handler_checkpoint(&stream->handler);
+    if (version && strcmp(version, inf_state_stream_version(saved)) != 0)
+        inf_state_position(saved, version);
 }
 
 void saved_stream_batch_end(struct watch_stream *stream)
 {
     struct saved_stream *saved = &stream->saved;
-    const char *version;
-    if ((saved->state == SAVED_OUTDATED || saved->state == SAVED_REGROUPED) &&
-        inf_handler_position(&stream->handler))
-        start_rebuild(stream);
-    version = saved->state == SAVED_COMPLETE ? inf_handler_position(&stream->handler) : NULL;
-    if (version && strcmp(version, inf_state_stream_version(saved->stream)) != 0)
-        inf_state_position(saved->stream, version);
+    switch (saved->state) {
+    case SAVED_NOT: break;
+    case SAVED_COMPLETE: save_position(stream); break;
+    case SAVED_OUTDATED:
+    case SAVED_REGROUPED:
+        if (inf_handler_position(&stream->handler))
+            start_rebuild(stream);
+        break;
+    case SAVED_REBUILDING: task_schedule(saved->clock, &saved->rebuild); break;
+    }
 }
 
 /* ---- life ---- */
 
-/* Returns the stream of the last run with the objects of @stream, or a new one. */
-static struct inf_state_stream *find_stream(struct watch_stream *stream, struct inf_state *state)
+void saved_stream_update_id(struct watch_stream *stream)
 {
-    size_t head;
-    char *id = stream_id(stream, &head);
-    struct inf_state_stream *found = find_comparable(state, id, head);
-    if (!found) {
-        found = inf_state_stream(state, id);
-    } else if (strcmp(inf_state_stream_id(found), id) != 0) {
-        stream->saved.state = SAVED_OUTDATED;
-        inf_state_position(found, "");
-        daemon_log_printf(stream->watcher->cluster->log, INF_LOG_INFO,
-                          "watch %s: its selection or its fields have changed since the last run; "
-                          "comparing with a new list",
-                          stream->watcher->conf->name);
-    }
+    struct saved_stream *saved = &stream->saved;
+    char *id = stream_id_make(stream);
+    if (saved->state == SAVED_COMPLETE && strcmp(inf_state_stream_id(saved->stream), id) != 0)
+        inf_state_stream_rename(saved->stream, id);
     free(id);
-    return found;
 }
 
-/* Not if namespaces are selected by label: what has to be reported as deleted when a namespace leaves
- * the selection is not saved. */
-static struct inf_state *state_for(const struct watch_stream *stream)
+static void log_same_cluster(const struct watcher *w, struct str before)
+{
+    const char *now = inf_client_server(w->cluster->client);
+    if (!str_eq(before, str_of(now)))
+        daemon_log_printf(w->cluster->log, INF_LOG_INFO,
+                          "watch %s: %s is the same cluster as %.*s of the last run (uid %s)",
+                          w->conf->name, now, STR_FMT(before), w->cluster->identity.uid);
+}
+
+static void use_found(struct watch_stream *stream, struct inf_state_stream *found, const char *id)
 {
     const struct watcher *w = stream->watcher;
-    return w->conf->namespace_selector ? NULL : w->cluster->state;
+    stream->saved.stream = found;
+    log_same_cluster(w, stream_id_part(inf_state_stream_id(found), "server"));
+    if (strcmp(stream_id_form(inf_state_stream_id(found)), stream_id_form(id)) == 0) {
+        saved_stream_update_id(stream);
+        return;
+    }
+    stream->saved.state = SAVED_OUTDATED;
+    mark_mixed(found);
+    daemon_log_printf(w->cluster->log, INF_LOG_INFO, "watch %s: %s", w->conf->name,
+                      changed_between_runs);
+}
+
+/* Uses the stream of the last run with the objects of @stream, or a new one. */
+static void find_stream(struct watch_stream *stream)
+{
+    struct inf_state *state = stream->watcher->cluster->state;
+    char *id = stream_id_make(stream);
+    struct inf_state_stream *found = find_comparable(stream, id);
+    if (found)
+        use_found(stream, found, id);
+    else
+        stream->saved.stream = inf_state_stream(state, id);
+    if (!found &&
+        inf_state_stream_count(stream->saved.stream)) /* of a watch that this one replaces */
+        stream->saved.state = SAVED_REGROUPED;
+    free(id);
 }
 
 static void start_saving(struct watch_stream *stream)
@@ -222,13 +242,13 @@ static void start_saving(struct watch_stream *stream)
 
 void saved_stream_begin(struct watch_stream *stream)
 {
-    size_t head;
-    char *id = stream_id(stream, &head);
-    if (state_for(stream)) {
-        start_saving(stream);
-        stream->saved.stream = inf_state_stream(state_for(stream), id);
-        saved_stream_rebuild(stream, /* regrouped= */ true);
-    }
+    char *id;
+    if (!state_for(stream))
+        return;
+    id = stream_id_make(stream);
+    start_saving(stream);
+    stream->saved.stream = inf_state_stream(state_for(stream), id);
+    saved_stream_rebuild(stream, /* regrouped= */ true);
     free(id);
 }
 
@@ -239,12 +259,11 @@ struct inf_informer *saved_stream_open(struct watch_stream *stream, const struct
     if (!state_for(stream))
         return inf_informer_open(cluster->client, watch, err);
     start_saving(stream);
-    stream->saved.stream = find_stream(stream, cluster->state);
+    find_stream(stream);
     stream->saved.resumed = inf_state_stream_is_restored(stream->saved.stream);
-    stream->saved.was_synced =
-        stream->saved.resumed && inf_state_stream_written_us(stream->saved.stream);
-    return inf_informer_restore(cluster->client, watch, stream->saved.stream, &stream->handler,
-                                err);
+    return inf_informer_restore_changed(
+        cluster->client, watch, stream->saved.stream, &stream->handler,
+        stream->saved.state == SAVED_OUTDATED ? changed_between_runs : NULL, err);
 }
 
 void saved_stream_close(struct watch_stream *stream)

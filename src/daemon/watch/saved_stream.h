@@ -6,8 +6,8 @@
  *     event   the state gets the object, or its deletion, together with the lines of the event logs
  *     batch   the state gets the position: the next run watches from there
  *
- * The id names server, watch, resource and namespace, then what determines the form of the objects and
- * which of them are selected. If only the latter has changed since the last run, the objects are still
+ * The id (stream_id.h) names cluster, watch, resource and namespace, then what determines the form of the
+ * objects and which of them are selected. If only the latter has changed since the last run, the objects are still
  * comparable: the informer lists, and reports the differences. Then all objects are saved again in
  * their new form, in slices (saved_stream_rebuild()), and the stream gets its new id.
  */
@@ -35,11 +35,14 @@ struct saved_stream {
     enum saved_stream_state state;
     struct inf_state_stream *stream; /* NULL if SAVED_NOT */
     bool resumed;                    /* it began with the objects of an earlier run */
-    bool was_synced;        /* in that run; so what a first list finds now are differences */
-    struct inf_cursor walk; /* how far the objects are saved again */
+    struct inf_cursor walk;          /* how far the objects are saved again */
     struct task rebuild;
     struct clock *clock;
 };
+
+/* Whether objects of the last run are those of @stream only if the cluster is the same, and its identity
+ * is not known yet: then the stream is opened when it is. */
+bool saved_stream_must_wait(const struct watch_stream *stream);
 
 /* Opens the informer of @stream for @watch. With state on disk, it starts with the objects of the last
  * run, and the handler of @stream is added. Returns NULL, with @err, if @watch is not valid. */
@@ -52,9 +55,15 @@ void saved_stream_note(struct watch_stream *stream, const struct inf_event *even
 /* No more events follow in this batch: saves the position if the handler is current. */
 void saved_stream_batch_end(struct watch_stream *stream);
 
-/* All objects have to be saved again, under the present id of the stream: the watch was changed, or the
- * state on disk was lost. With @regrouped, objects were moved to or from another stream. */
+/* All objects have to be saved again, under the present id of the stream: the watch was changed. With
+ * @regrouped, objects were moved to or from another stream. */
 void saved_stream_rebuild(struct watch_stream *stream, bool regrouped);
+
+/* The same after the state on disk was lost: until then it has only some objects, and no position. */
+void saved_stream_emptied(struct watch_stream *stream);
+
+/* Notes another name or identity of the watch, the cluster or its server. */
+void saved_stream_update_id(struct watch_stream *stream);
 
 /* For a stream that was split off another one and has its informer: its objects are saved. */
 void saved_stream_begin(struct watch_stream *stream);

@@ -106,8 +106,6 @@ static void on_event(struct inf_handler *handler, struct inf_informer *informer,
     /* the first list of a namespace that was added later is not part of the initial sync */
     if (stream->late && event->origin == INF_INITIAL)
         reported.origin = INF_RELIST;
-    else if (stream->saved.was_synced && event->origin == INF_INITIAL)
-        reported.origin = INF_RESUMED;
     if ((event->origin == INF_RELIST || event->origin == INF_RESUMED) &&
         left_the_stream(stream, event))
         reason = SELECTION_NS_LEFT;
@@ -245,6 +243,8 @@ static const struct inf_handler stream_handler = {
 int watch_stream_open(struct watch_stream *stream, struct inf_error *err)
 {
     struct inf_watch watch = watch_stream_watch(stream->watcher->conf, stream->ns);
+    if (saved_stream_must_wait(stream))
+        return 0;
     stream->handler = stream_handler;
     stream->informer = saved_stream_open(stream, &watch, err);
     if (!stream->informer)
@@ -255,7 +255,7 @@ int watch_stream_open(struct watch_stream *stream, struct inf_error *err)
 
 void watch_stream_begin(struct watch_stream *stream)
 {
-    if (stream->saved.state == SAVED_NOT)
+    if (stream->informer && stream->saved.state == SAVED_NOT)
         inf_handler_add(stream->informer, &stream->handler);
 }
 

@@ -20,7 +20,7 @@
 struct watcher;
 
 enum watch_stream_state {
-    STREAM_CLOSED, /* not open yet */
+    STREAM_CLOSED, /* not open yet; perhaps until the cluster is identified */
     STREAM_OPEN,
     STREAM_ENDED, /* no longer watched: freed when its objects are reported as deleted */
     /* only if its namespace was selected by label: */
@@ -56,8 +56,9 @@ struct watch_stream *watch_stream_new(struct watcher *watcher, const char *ns);
  * @conf. */
 struct inf_watch watch_stream_watch(const struct conf_watch *conf, const char *ns);
 
-/* Opens the informer. Nothing is reported before watch_stream_begin(). Returns 0 or a negative
- * error, with @err. */
+/* Opens the informer. Nothing is reported before watch_stream_begin(). If the identity of the cluster has to
+ * be known first, nothing is done: see saved_stream_must_wait(). Returns 0 or a negative error, with
+ * @err. */
 int watch_stream_open(struct watch_stream *stream, struct inf_error *err);
 void watch_stream_begin(struct watch_stream *stream);
 

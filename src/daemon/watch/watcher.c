@@ -127,7 +127,8 @@ static bool is_synced(const struct watcher *w)
 {
     list_for_each(node, &w->streams) {
         const struct watch_stream *stream = container_of(node, struct watch_stream, node);
-        if (stream->informer && !inf_handler_synced(&stream->handler))
+        if (stream->sm.state == STREAM_CLOSED ||
+            (stream->informer && !inf_handler_synced(&stream->handler)))
             return false;
     }
     return namespace_tracker_complete(&w->tracker);
@@ -252,6 +253,34 @@ void watcher_begin(struct watcher *w)
         watch_stream_begin(container_of(node, struct watch_stream, node));
     namespace_tracker_begin(&w->tracker);
     event_channel_open(&w->channel);
+}
+
+void watcher_cluster_identified(struct watcher *w)
+{
+    list_for_each(node, &w->streams) {
+        struct watch_stream *stream = container_of(node, struct watch_stream, node);
+        struct inf_error err;
+        if (stream->informer) {
+            saved_stream_update_id(stream);
+        } else if (!namespace_tracker_is_active(&w->tracker)) {
+            if (watch_stream_open(stream, &err) < 0)
+                abort(); /* UNTESTED: watcher_check() has found it good */
+            watch_stream_begin(stream);
+            if (event_channel_is_held(&w->channel))
+                inf_handler_pause(&stream->handler);
+        }
+    }
+    watcher_update_info(w);
+    if (namespace_tracker_is_active(&w->tracker))
+        namespace_tracker_adjust(&w->tracker);
+}
+
+bool watcher_is_waiting(const struct watcher *w)
+{
+    list_for_each(node, &w->streams)
+        if (container_of(node, struct watch_stream, node)->sm.state == STREAM_CLOSED)
+            return true;
+    return false;
 }
 
 void watcher_move(struct watcher *w, const struct conf_watch *conf, struct cluster *cluster)

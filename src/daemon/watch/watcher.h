@@ -50,6 +50,13 @@ struct watcher *watcher_open(const struct conf_watch *conf, struct cluster *clus
 /* Starts reporting to the consumers. */
 void watcher_begin(struct watcher *watcher);
 
+/* The uid of the cluster is known, or was refused: opens the streams that waited for it, and saves it with
+ * the others. */
+void watcher_cluster_identified(struct watcher *watcher);
+
+/* Whether a stream is not open yet. */
+bool watcher_is_waiting(const struct watcher *watcher);
+
 /* Replaces the conf and cluster after a reload that changed nothing of this watch, or only
  * settings that can be applied without a relist. */
 void watcher_move(struct watcher *watcher, const struct conf_watch *conf, struct cluster *cluster);

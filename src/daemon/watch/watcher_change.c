@@ -11,6 +11,7 @@
 
 #include "base/base.h"
 #include "base/err.h"
+#include "daemon/conf/conf_same.h"
 #include "daemon/watch/watcher.h"
 
 int watcher_check(const struct conf_watch *conf, struct inf_error *err)
@@ -40,6 +41,8 @@ bool watcher_can_change(const struct watcher *w, const struct conf_watch *conf)
 {
     const struct conf_watch *before = w->conf;
     size_t was = before->namespaces.count, is = conf->namespaces.count;
+    if (watcher_is_waiting(w) && !before->namespace_selector)
+        return conf_watch_same(before, conf);
     if (before->namespace_selector || conf->namespace_selector)
         return before->namespace_selector && conf->namespace_selector;
     return (was && is) || (was < 2 && is < 2) || all_reported(w);

@@ -86,6 +86,12 @@ void watcher_status(const struct watcher *w, struct watcher_status *ret)
         const struct watch_stream *stream = container_of(node, struct watch_stream, node);
         const struct inf_store *store;
         struct inf_status one;
+        if (stream->sm.state == STREAM_CLOSED && !namespace_tracker_is_active(&w->tracker))
+            watcher_status_add(ret,
+                               &(struct inf_status){.error = w->cluster->identity.error,
+                                                    .event_age_ms = INF_NEVER,
+                                                    .heard_age_ms = INF_NEVER},
+                               stream->ns);
         if (!stream->informer)
             continue;
         inf_informer_status(stream->informer, &one);

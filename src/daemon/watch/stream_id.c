@@ -1,0 +1,126 @@
+/*
+ * stream_id.c - makes, reads and compares the ids of streams.
+ *
+ * Ids of the last run are text from a file: a line that is missing matches nothing.
+ */
+#include "daemon/watch/stream_id.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "daemon/watch/watcher.h"
+
+/* ---- making ---- */
+
+/* A uid that is not known now may have been known in the last run. */
+static struct str uid_of(const struct watch_stream *stream)
+{
+    const char *uid = stream->watcher->cluster->identity.uid;
+    const struct inf_state_stream *saved = stream->saved.stream;
+    if (uid)
+        return str_of(uid);
+    return saved ? stream_id_part(inf_state_stream_id(saved), "uid") : STR("-");
+}
+
+static void put_cluster(struct buf *id, const struct watch_stream *stream)
+{
+    const struct inf_client *client = stream->watcher->cluster->client;
+    struct str uid = uid_of(stream);
+    buf_printf(id, "uid %.*s\nserver %s\nca %016" PRIx64 "\n", STR_FMT(uid),
+               inf_client_server(client), inf_client_ca_digest(client));
+}
+
+static void put_list(struct buf *id, const char *name, const char *const *items, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        buf_printf(id, "%s %s\n", name, items[i]);
+}
+
+/* What determines which objects are selected, and which of their fields are kept. */
+static void put_shape(struct buf *id, const struct inf_watch *watch)
+{
+    if (watch->label_selector)
+        buf_printf(id, "labels %s\n", watch->label_selector);
+    if (watch->field_selector)
+        buf_printf(id, "fields %s\n", watch->field_selector);
+    put_list(id, "exclude", watch->exclude_ns, watch->n_exclude_ns);
+    put_list(id, "drop", watch->drop, watch->n_drop);
+    put_list(id, "redact", watch->redact, watch->n_redact);
+    if (watch->reveal)
+        buf_puts(id, "reveal\n");
+    if (watch->metadata_only)
+        buf_puts(id, "metadata\n");
+}
+
+char *stream_id_make(const struct watch_stream *stream)
+{
+    const struct watcher *w = stream->watcher;
+    struct inf_watch watch = watch_stream_watch(w->conf, stream->ns);
+    struct buf id = {0};
+    put_cluster(&id, stream);
+    buf_printf(&id, "watch %s\nresource %s\nnamespace %s\n\n", w->conf->name, w->conf->resource,
+               stream->ns ? stream->ns : "*");
+    put_shape(&id, &watch);
+    buf_putc(&id, '\0');
+    return id.bytes;
+}
+
+/* ---- reading ---- */
+
+struct str stream_id_part(const char *id, const char *name)
+{
+    size_t len = strlen(name);
+    while (id && *id != '\n') { /* the form follows the empty line */
+        if (strncmp(id, name, len) == 0 && id[len] == ' ')
+            return (struct str){id + len + 1, strcspn(id + len + 1, "\n")};
+        id = strchr(id, '\n');
+        id = id ? id + 1 : NULL;
+    }
+    return STR("-");
+}
+
+const char *stream_id_form(const char *id)
+{
+    const char *empty = strstr(id, "\n\n");
+    return empty ? empty + 2 : "";
+}
+
+/* ---- comparing ---- */
+
+static bool part_is(const char *id, const char *name, const char *value)
+{
+    return str_eq(stream_id_part(id, name), str_of(value));
+}
+
+enum stream_match stream_id_match_cluster(const char *id, const struct cluster *c)
+{
+    const struct cluster_identity *identity = &c->identity;
+    bool had_uid = !part_is(id, "uid", "-");
+    char ca[17];
+    if (had_uid && identity->uid)
+        return part_is(id, "uid", identity->uid) ? STREAM_SAME : STREAM_OTHER;
+    snprintf(ca, sizeof(ca), "%016" PRIx64, inf_client_ca_digest(c->client));
+    if (part_is(id, "server", inf_client_server(c->client)) && part_is(id, "ca", ca))
+        return STREAM_SAME;
+    return had_uid && !identity->refused ? STREAM_UNDECIDED : STREAM_OTHER;
+}
+
+bool stream_id_names_watch(const char *id, const struct conf_watch *conf)
+{
+    return part_is(id, "watch", conf->name) && part_is(id, "resource", conf->resource);
+}
+
+enum stream_match stream_id_match_watch(const char *id, const struct watcher *w)
+{
+    return stream_id_names_watch(id, w->conf) ? stream_id_match_cluster(id, w->cluster)
+                                              : STREAM_OTHER;
+}
+
+enum stream_match stream_id_match(const char *id, const struct watch_stream *stream)
+{
+    if (!part_is(id, "namespace", stream->ns ? stream->ns : "*"))
+        return STREAM_OTHER;
+    return stream_id_match_watch(id, stream->watcher);
+}
