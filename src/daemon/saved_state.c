@@ -98,6 +98,14 @@ void saved_state_epoch(const unsigned char *key, char ret[SAVED_STATE_EPOCH_SIZE
     snprintf(ret, SAVED_STATE_EPOCH_SIZE, "%016" PRIx64, siphash13(&fixed, key, STATE_KEY_SIZE));
 }
 
+/* For tests: small files, so that they are compacted often. Values out of range are ignored. */
+static uint64_t segment_bytes_of_test(void)
+{
+    const char *text = getenv("INFORMERD_TEST_SEGMENT_BYTES");
+    uint64_t bytes = text ? strtoull(text, NULL, 10) : 0;
+    return bytes >= 64 * 1024 && bytes <= 32 * 1024 * 1024 ? bytes : 0;
+}
+
 void saved_state_open(struct daemon *d, const struct conf *conf,
                       void (*after_load)(struct daemon *d))
 {
@@ -105,6 +113,7 @@ void saved_state_open(struct daemon *d, const struct conf *conf,
     struct inf_state_settings settings = {
         .epoch = epoch,
         .max_disk = conf->state.max_disk,
+        .segment_bytes = segment_bytes_of_test(),
         .data = d,
         .on_loaded = on_loaded,
         .on_flushed = on_flushed,

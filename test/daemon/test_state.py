@@ -1,19 +1,14 @@
 #!/usr/bin/env python3
-"""test_state.py KUBESIM RECORDINGS INFORMERD [KILLS]: a restart reports exactly what has changed meanwhile.
+"""test_state.py KUBESIM RECORDINGS INFORMERD: a restart reports exactly what has changed meanwhile.
 
 fold() is the judge: over the records of all runs together, an object that is added twice, a change that does not follow
 the one before it, or a deletion of nothing is an error.
 """
-import os
-import random
 import signal
 import socket
 import subprocess
-import sys
 
-from service import CHANGES, DEADLINE, INFORMERD, Case, config_map, environment, fold, records_of, run, runs_of, wait_until
-
-KILLS = int(sys.argv[4]) if len(sys.argv) > 4 else 25
+from service import CHANGES, DEADLINE, INFORMERD, Case, config_map, environment, fold, run, runs_of, wait_until
 
 
 class Restarted(Case):
@@ -295,53 +290,6 @@ class Command(Restarted):
             status, text = self.command(action)
             self.assertEqual(status, 75, text)
             self.assertIn('(stop it first)', text)
-
-
-class Killed(Case):
-    """Killed again and again while everything changes: the log continues as if there had been one run."""
-
-    def size(self):
-        return sum(os.path.getsize(path) for path in self.folder.glob('events*.jsonl*'))
-
-    def kill_often(self, conf):
-        chance = random.Random(7)
-        self.sim.control('set', history=1000000)
-        self.sim.control('fill', resource='configmaps', count=200, bytes=400)
-        self.sim.control('churn', resource='configmaps', count=10**9, rate=500)
-        for _ in range(KILLS):
-            before, more = self.size(), chance.choice((0, 500, 12000, 40000))
-            daemon = self.start(conf)
-            wait_until(lambda: self.size() > before + more or not daemon.alive(), 'lines')
-            self.assertTrue(daemon.alive(), daemon.stderr_text())
-            daemon.end(signal.SIGKILL)
-            if chance.random() < 0.2:
-                self.sim.control('compact')
-
-    def test_one_log(self):
-        self.kill_often(self.conf())
-        daemon = self.start()
-        self.wait_ready()
-        daemon.end()
-        fold(records_of(self.path))
-        seqs = [r['seq'] for r in records_of(self.path)]
-        self.assertTrue(all(a < b for a, b in zip(seqs, seqs[1:])), 'numbers grow')
-
-    def test_two_logs_and_rotation(self):
-        other = self.folder / 'events-small.jsonl'
-        conf = self.conf(event_logs=[{'path': str(self.path)},
-                                     {'path': str(other), 'rotate': {'size': '256K', 'keep': 100}}])
-        self.kill_often(conf)
-        daemon = self.start(conf)
-        self.wait_ready()
-        daemon.end()
-        rotated = sorted(self.folder.glob('events-small.jsonl.*'), key=lambda p: -int(p.name.rsplit('.', 1)[1]))
-        one, two = records_of(self.path), records_of(*rotated, other)
-        fold(one)
-        fold(two)
-
-        def changes(records):
-            return [(r['type'], r['name'], r['rv']) for r in records if r['type'] in CHANGES]
-        self.assertEqual(changes(one), changes(two))
 
 
 run(__name__)

@@ -211,6 +211,12 @@ static bool run_churn(struct command_call *call)
     return r != NULL;
 }
 
+static bool run_calm(struct command_call *call)
+{
+    jobs_end(call->sim);
+    return true;
+}
+
 static bool run_set(struct command_call *call)
 {
     struct settings *s = &call->sim->settings;
@@ -299,6 +305,7 @@ static const struct {
     {"delete", run_delete, "resource= [namespace=] name="},
     {"fill", run_fill, "resource= [count=1000 bytes=2000 namespaces=1 prefix=filled]"},
     {"churn", run_churn, "resource= [count=100 rate=0]: change filled objects, rate per second"},
+    {"calm", run_calm, "end all churns"},
     {"set", run_set, "[history= watch_list=0|1 gzip=0|1 gzip_watch=0|1 chunk=BYTES reviews=0|1]"},
     {"stats", run_stats, "counters"},
     {"requests", run_requests, "the last requests"},

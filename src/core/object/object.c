@@ -231,10 +231,11 @@ static yyjson_doc *parse_json(struct str text, bool *hides, yyjson_read_err *ret
 /* @text without managedFields, unless the shape keeps them. */
 static struct str cut_managed_fields(struct object_maker *maker, struct str text, struct str cut)
 {
-    const char *end = text.at + text.len, *rest = cut.at + cut.len;
+    const char *end = text.at + text.len, *rest;
     struct buf *lean = &maker->lean;
     if (!cut.len || !shape_of(maker)->managed)
         return text;
+    rest = cut.at + cut.len;
     lean->secret = shape_hides(shape_of(maker));
     buf_put(lean, text.at, (size_t)(cut.at - text.at));
     buf_put(lean, rest, (size_t)(end - rest));

@@ -8,6 +8,10 @@
 
 #include <cmocka.h>
 
+#include "informer/diff.h"
+#include "informer/path.h"
+#include "informer/selector.h"
+
 #include "base/alloc.h"
 #include "builders.h"
 #include "core/object/object.h"
@@ -179,6 +183,57 @@ static void a_damaged_image_gives_no_object(void **state)
                     sizeof("shop/web-500a1b2c3d-5050Podv1kubeletstatus2026-01-01T00:00:00Z"));
 }
 
+static bool ignore_pair(void *ctx, const char *name, const char *value, size_t len)
+{
+    (void)ctx;
+    return name && strlen(value) <= len;
+}
+
+/* What handlers, indexes and event logs read of an object. */
+static void read_everything(const struct inf_object *object, const struct inf_object *other,
+                            const struct inf_path *path, const struct inf_selector *selector)
+{
+    struct inf_owner owner;
+    int64_t created;
+    char value[64];
+    inf_diff_free(inf_diff_make(object, other, NULL, NULL));
+    inf_diff_free(inf_diff_make(other, object, NULL, NULL));
+    inf_object_label(object, "app", value, sizeof(value));
+    inf_object_annotation(object, "app", value, sizeof(value));
+    inf_object_each_label(object, ignore_pair, NULL);
+    inf_object_controller(object, &owner);
+    inf_object_creation_time(object, &created);
+    inf_path_string(path, object, value, sizeof(value));
+    inf_selector_matches(selector, object);
+}
+
+/* A file has a CRC, so this takes a lucky damage, or another program that writes the file. */
+static void a_damaged_text_is_read_without_a_crash(void **state)
+{
+    static const char wrong[] = "\"\\{}[]:,0x";
+    struct fixture *f = *state;
+    struct inf_path *path = inf_path_parse("spec.containers[*].image", NULL);
+    struct inf_selector *selector = inf_selector_parse_labels("app=web", NULL);
+    size_t begin;
+    buf_clear(&f->image);
+    object_image_put(&f->image, f->object);
+    begin = f->image.len - strlen(inf_object_json(f->object, NULL));
+    for (size_t i = begin; i < f->image.len; i++) {
+        char before = f->image.bytes[i];
+        for (size_t k = 0; k < sizeof(wrong); k++) { /* with its NUL */
+            const struct inf_object *loaded;
+            f->image.bytes[i] = wrong[k];
+            loaded = object_image_load((struct str){f->image.bytes, f->image.len}, NULL);
+            if (loaded)
+                read_everything(loaded, f->object, path, selector);
+            inf_object_unref(loaded);
+        }
+        f->image.bytes[i] = before;
+    }
+    inf_path_free(path);
+    inf_selector_free(selector);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -189,6 +244,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(an_object_without_namespace_is_read, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_dictionary_must_match, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_damaged_image_gives_no_object, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_damaged_text_is_read_without_a_crash, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,6 +11,7 @@
 
 #include "base/alloc.h"
 #include "builders.h"
+#include "core/object/object_image.h"
 #include "core/object/object_packer.h"
 #include "core/store/index_path.h"
 #include "core/store/store.h"
@@ -261,6 +262,38 @@ static void only_the_same_version_has_a_form(void **state)
     inf_object_unref(other);
 }
 
+/* A frame that was changed gives no object, or one with another text: never a crash, then or later. */
+static void a_changed_frame_is_refused(void **state)
+{
+    struct fixture *f = *state;
+    const struct inf_object *held;
+    struct inf_cursor cursor = INF_CURSOR_START;
+    struct buf image = {0};
+    size_t refused = 0;
+    for (unsigned n = 0; n < PODS; n++)
+        inf_object_unref(held_pod(f, n));
+    held = held_pod(f, PODS);
+    assert_true(object_is_packed(held));
+    object_image_put(&image, held);
+    for (size_t i = 0; i < image.len; i++) {
+        const struct inf_object *loaded;
+        image.bytes[i] ^= 0x41;
+        loaded =
+            object_image_load((struct str){image.bytes, image.len}, object_image_dictionary(held));
+        refused += loaded && !generation_restore(f->next, loaded);
+        inf_object_unref(loaded);
+        image.bytes[i] ^= 0x41;
+    }
+    assert_true(refused > 0);
+    store_restore(f->store, f->next, "9");
+    f->next = NULL;
+    for (const struct inf_object *o; (o = inf_store_next(f->store, &cursor));)
+        assert_non_null(inf_object_json(o, NULL)); /* any text */
+    inf_cursor_end(&cursor);
+    inf_object_unref(held);
+    buf_free(&image);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -272,6 +305,7 @@ int main(void)
         TEST(a_list_of_the_same_objects_shares_them),
         TEST(objects_packed_with_different_keys_are_compared_by_text),
         TEST(the_last_object_of_a_key_wins),
+        TEST(a_changed_frame_is_refused),
         TEST(only_the_same_version_has_a_form),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
