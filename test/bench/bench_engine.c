@@ -168,7 +168,7 @@ static void relist(struct bench *b)
     struct inf_error why = {.code = INF_EGONE, .text = "too old"};
     struct source_user *user = b->user;
     b->user = NULL;
-    fault_guard_rested(&b->pipeline.reflector.guard); /* without waiting for each of them */
+    fault_guard_reset(&b->pipeline.reflector.guard); /* without waiting for each of them */
     user->ops->on_end(user, &why);
 }
 
