@@ -1,8 +1,8 @@
 /*
  * endpoints.c - the table of HTTP endpoints, and those that only write a report.
  *
- * Each endpoint answers at once, from the current state: see report.c and report_metrics.c. An
- * unknown path gets 404 with the list of endpoints.
+ * They answer at once, from the current state: see report.c. An unknown path gets 404 with the list
+ * of endpoints.
  */
 #include "daemon/http/endpoints.h"
 
@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "daemon/http/metrics.h"
+#include "daemon/http/endpoint_metrics.h"
 #include "daemon/http/report.h"
 #include "wire/http_target.h"
 
@@ -54,15 +54,6 @@ static void respond_readyz(struct daemon *d, const struct http_server_request *r
     free(value);
 }
 
-static void respond_metrics(struct daemon *d, const struct http_server_request *request,
-                            struct http_exchange *exchange)
-{
-    struct buf body = {0};
-    (void)request;
-    report_metrics(d, &body);
-    endpoint_reply_body(exchange, 200, METRICS_CONTENT_TYPE, &body);
-}
-
 /* ---- table ---- */
 
 static const struct endpoint {
@@ -73,7 +64,7 @@ static const struct endpoint {
 } endpoints[] = {
     {"/livez", "", respond_livez},
     {"/readyz", "?verbose", respond_readyz},
-    {"/metrics", "", respond_metrics},
+    {"/metrics", "", endpoint_metrics_respond},
 };
 
 void endpoints_respond(struct daemon *d, const struct http_server_request *request,

@@ -1,5 +1,6 @@
 /*
- * report.h - the state of the daemon: readiness, status line, metrics and state dump.
+ * report.h - the state of the daemon: readiness, status line and state dump; for metrics see
+ * report_metrics.h.
  */
 #ifndef DAEMON_HTTP_REPORT_H
 #define DAEMON_HTTP_REPORT_H
@@ -22,9 +23,6 @@ bool report_ready(struct daemon *d, bool verbose, struct buf *out);
 
 /* Appends a one-line status: "12 watches, 11 live; secrets: forbidden". */
 void report_sentence(const struct daemon *d, struct buf *out);
-
-/* Appends all metrics: see metrics.h. */
-void report_metrics(struct daemon *d, struct buf *out);
 
 /* Appends the state as one JSON object, with a line for each watch and event log. */
 void report_dump(struct daemon *d, struct buf *out);

@@ -14,6 +14,7 @@
 #include "base/err.h"
 #include "daemon/conf/conf_same.h"
 #include "daemon/daemon.h"
+#include "daemon/http/endpoint_metrics.h"
 #include "daemon/http/endpoints.h"
 #include "wire/http_host.h"
 
@@ -61,6 +62,7 @@ static void init_listener(struct web_listener *l, struct web *web)
 void web_init(struct web *web, struct daemon *d)
 {
     web->d = d;
+    list_init(&web->metrics);
     init_listener(&web->tcp, web);
     init_listener(&web->local, web);
 }
@@ -158,4 +160,5 @@ void web_close(struct web *web)
 {
     close_listener(&web->tcp);
     close_listener(&web->local);
+    endpoint_metrics_close(web);
 }

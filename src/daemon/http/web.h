@@ -7,6 +7,7 @@
 
 #include "informer/error.h"
 
+#include "base/list.h"
 #include "daemon/conf/conf.h"
 #include "loop/listen.h"
 #include "wire/http_server.h"
@@ -35,6 +36,7 @@ struct web {
     struct daemon *d;
     struct web_listener tcp;
     struct web_listener local;
+    struct list metrics; /* responses in progress: see endpoint_metrics.c */
 };
 
 void web_init(struct web *web, struct daemon *d);

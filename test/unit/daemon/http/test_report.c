@@ -15,6 +15,7 @@
 #include "base/alloc.h"
 #include "base/base.h"
 #include "daemon/http/report.h"
+#include "daemon/http/report_metrics.h"
 #include "daemon_world.h"
 
 /* ---- sums ---- */
@@ -118,6 +119,15 @@ static char *text_of(struct buf *out)
     return out->bytes;
 }
 
+/* All metrics, @items at a time. */
+static void put_metrics(struct daemon *d, size_t items, struct buf *out)
+{
+    struct metrics_page *page = metrics_page_new(d);
+    while (!metrics_page_put_some(page, items, out))
+        continue;
+    metrics_page_free(page);
+}
+
 static void ready_if_all_watches_are_ready(void **state)
 {
     struct daemon_world *w = *state;
@@ -156,7 +166,7 @@ static void not_ready_while_an_event_log_is_stuck(void **state)
     assert_non_null(strstr(log, "bytes unwritten, oldest line waiting for "));
     assert_non_null(strstr(out.bytes, "f.jsonl: writable\nnot ready\n"));
     buf_clear(&out);
-    report_metrics(&w->d, &out);
+    put_metrics(&w->d, SIZE_MAX, &out);
     assert_non_null(strstr(text_of(&out), "missing/e.jsonl\"} 1\n"));
     buf_clear(&out);
     report_sentence(&w->d, &out);
@@ -222,7 +232,7 @@ static void every_metric_is_in_the_manual(void **state)
     struct buf out = {0};
     char *text = manual(), *rest, *line;
     world_apply_says(w, conf, "2 watches started, 1 event log added");
-    report_metrics(&w->d, &out);
+    put_metrics(&w->d, SIZE_MAX, &out);
     rest = text_of(&out);
     assert_non_null(strstr(rest, "\ninformerd_watch_up{cluster=\"a\",watch=\"pods\"} 0\n"));
     assert_non_null(strstr(rest, "\ninformerd_log_outputs 1\n"));
@@ -230,6 +240,41 @@ static void every_metric_is_in_the_manual(void **state)
         check_family(line, text);
     buf_free(&out);
     free(text);
+}
+
+static void a_page_in_slices_equals_a_page_in_one_piece(void **state)
+{
+    struct daemon_world *w = *state;
+    struct buf whole = {0}, sliced = {0};
+    char *process;
+    world_apply_says(w, conf, "2 watches started, 1 event log added");
+    put_metrics(&w->d, SIZE_MAX, &whole);
+    process = strstr(text_of(&whole), "# HELP process_");
+    assert_non_null(process); /* what follows, such as CPU time, changes */
+    for (size_t items = 1; items < 5; items++) {
+        buf_clear(&sliced);
+        put_metrics(&w->d, items, &sliced);
+        assert_memory_equal(sliced.bytes, whole.bytes, (size_t)(process - whole.bytes));
+    }
+    buf_free(&whole);
+    buf_free(&sliced);
+}
+
+static void a_page_has_the_names_of_its_request_after_a_reload(void **state)
+{
+    struct daemon_world *w = *state;
+    struct metrics_page *page;
+    struct buf out = {0};
+    world_apply_says(w, conf, "2 watches started, 1 event log added");
+    page = metrics_page_new(&w->d);
+    assert_false(metrics_page_put_some(page, 1, &out));
+    world_apply_says(w, "watches: []\n", "2 watches stopped, 1 event log removed");
+    while (!metrics_page_put_some(page, 1, &out))
+        continue;
+    assert_non_null(
+        strstr(text_of(&out), "\ninformerd_watch_held{cluster=\"b\",watch=\"nodes\"} 0\n"));
+    metrics_page_free(page);
+    buf_free(&out);
 }
 
 #define IN_WORLD(test) \
@@ -244,6 +289,8 @@ int main(void)
         IN_WORLD(not_ready_while_an_event_log_is_stuck),
         IN_WORLD(a_dump_is_json),
         IN_WORLD(every_metric_is_in_the_manual),
+        IN_WORLD(a_page_in_slices_equals_a_page_in_one_piece),
+        IN_WORLD(a_page_has_the_names_of_its_request_after_a_reload),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
