@@ -2,7 +2,8 @@
  * slots.c - pages with a header and a list of free slots. The page of a slot is found by its address.
  *
  * Normal path: take the first free slot of the first page with room. Nothing here fails. With the
- * address sanitizer free slots are poisoned, so that it detects their use.
+ * address sanitizer free slots are poisoned, so that it detects their use, and pages are searched for
+ * pointers to other memory, which is then not reported as leaked.
  */
 #include "base/slots.h"
 
@@ -17,14 +18,18 @@
 #ifdef __SANITIZE_ADDRESS__ /* gcc */
 void __asan_poison_memory_region(const volatile void *at, size_t size);
 void __asan_unpoison_memory_region(const volatile void *at, size_t size);
+void __lsan_register_root_region(const void *at, size_t size);
+void __lsan_unregister_root_region(const void *at, size_t size);
 #else
 #define __asan_poison_memory_region(at, size)   ((void)(at), (void)(size))
 #define __asan_unpoison_memory_region(at, size) ((void)(at), (void)(size))
+#define __lsan_register_root_region(at, size)   ((void)(at), (void)(size))
+#define __lsan_unregister_root_region(at, size) ((void)(at), (void)(size))
 #endif
 
 enum {
-    MALLOC_HEADER = 16, /* left out, so that pages from malloc() follow each other without gaps */
-    SLOTS_MIN = 8,      /* in a page; fewer would leave too much of it unused */
+    SLOT_PAGE_SIZE = 64 * 1024,
+    SLOTS_MIN = 8, /* in a page; fewer would leave too much of it unused */
 };
 
 struct free_slot {
@@ -41,15 +46,13 @@ struct slot_page {
 
 /* ---- pages ---- */
 
-static size_t page_room(const struct slots *slots)
-{
-    size_t size = slots->page == SLOTS_SMALL_PAGE ? SLOTS_SMALL_PAGE - MALLOC_HEADER : slots->page;
-    return size - sizeof(struct slot_page);
-}
+enum {
+    SLOT_PAGE_ROOM = SLOT_PAGE_SIZE - sizeof(struct slot_page),
+};
 
 static unsigned page_slots(const struct slots *slots)
 {
-    return (unsigned)(page_room(slots) / slots->size);
+    return (unsigned)(SLOT_PAGE_ROOM / slots->size);
 }
 
 static bool has_pages(const struct slots *slots)
@@ -57,55 +60,44 @@ static bool has_pages(const struct slots *slots)
     return page_slots(slots) >= SLOTS_MIN;
 }
 
-/* A large page at an address that is a multiple of its size: a part of twice its size. */
-static void *map_page(size_t size)
+/* At an address that is a multiple of its size: a part of twice its size. */
+static void *map_page(void)
 {
-    char *at = mmap(NULL, 2 * size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char *at =
+        mmap(NULL, 2 * SLOT_PAGE_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     size_t before;
     if (at == MAP_FAILED)
         abort();
-    before = (size - (uintptr_t)at % size) % size;
+    before = (SLOT_PAGE_SIZE - (uintptr_t)at % SLOT_PAGE_SIZE) % SLOT_PAGE_SIZE;
     if (before)
         munmap(at, before);
-    munmap(at + before + size, size - before);
+    munmap(at + before + SLOT_PAGE_SIZE, SLOT_PAGE_SIZE - before);
     return at + before;
-}
-
-static void *page_memory(const struct slots *slots)
-{
-    void *memory;
-    if (slots->page == SLOTS_LARGE_PAGE)
-        return map_page(SLOTS_LARGE_PAGE);
-    if (posix_memalign(&memory, SLOTS_SMALL_PAGE, SLOTS_SMALL_PAGE - MALLOC_HEADER) != 0)
-        abort();
-    return memory;
 }
 
 static struct slot_page *page_new(struct slots *slots)
 {
-    struct slot_page *page = page_memory(slots);
+    struct slot_page *page = map_page();
     *page = (struct slot_page){.used = 0};
-    __asan_poison_memory_region(page->bytes, page_room(slots));
+    __asan_poison_memory_region(page->bytes, SLOT_PAGE_ROOM);
+    __lsan_register_root_region(page, SLOT_PAGE_SIZE);
     list_push(&slots->partial, &page->node);
     return page;
 }
 
-static void page_free(const struct slots *slots, struct slot_page *page)
+static void page_free(struct slot_page *page)
 {
     list_remove(&page->node);
-    __asan_unpoison_memory_region(page->bytes, page_room(slots));
-    if (slots->page == SLOTS_LARGE_PAGE)
-        munmap(page, SLOTS_LARGE_PAGE);
-    else
-        free(page);
+    __asan_unpoison_memory_region(page->bytes, SLOT_PAGE_ROOM);
+    __lsan_unregister_root_region(page, SLOT_PAGE_SIZE);
+    munmap(page, SLOT_PAGE_SIZE);
 }
 
 /* ---- slots ---- */
 
-void slots_init(struct slots *slots, size_t size, enum slots_page page)
+void slots_init(struct slots *slots, size_t size)
 {
     slots->size = (size + sizeof(void *) - 1) / sizeof(void *) * sizeof(void *);
-    slots->page = page;
     list_init(&slots->partial);
 }
 
@@ -128,7 +120,8 @@ void *slots_take(struct slots *slots)
 
 void slots_give(struct slots *slots, void *slot)
 {
-    struct slot_page *page = (struct slot_page *)((uintptr_t)slot & ~((uintptr_t)slots->page - 1));
+    struct slot_page *page =
+        (struct slot_page *)((uintptr_t)slot & ~((uintptr_t)SLOT_PAGE_SIZE - 1));
     struct free_slot *free_slot = slot;
     if (!has_pages(slots)) {
         free(slot);
@@ -140,5 +133,5 @@ void slots_give(struct slots *slots, void *slot)
     page->free = free_slot;
     __asan_poison_memory_region(slot, slots->size);
     if (page->used == 0)
-        page_free(slots, page);
+        page_free(page);
 }

@@ -112,7 +112,7 @@ static struct pack_dictionary *dictionary_from(struct pack_context *context, cha
     d->len = len;
     d->id = siphash13(&no_secret, bytes, len);
     for (size_t i = 0; i < CLASSES; i++)
-        slots_init(&d->classes[i], (i + 1) * CLASS_STEP, SLOTS_LARGE_PAGE);
+        slots_init(&d->classes[i], (i + 1) * CLASS_STEP);
     return d;
 }
 

@@ -24,12 +24,12 @@ static void assert_all(unsigned char *const *all, size_t size)
 
 /* Slots are taken and returned in random order; none overlaps another. Leaks are detected by the
  * sanitizer. */
-static void check(size_t size, enum slots_page page)
+static void check(size_t size)
 {
     unsigned char *all[COUNT] = {0};
     struct rng rng = {size};
     struct slots slots;
-    slots_init(&slots, size, page);
+    slots_init(&slots, size);
     for (unsigned step = 0; step < 4 * COUNT; step++) {
         size_t i = (size_t)rng_below(&rng, COUNT);
         if (all[i]) {
@@ -48,25 +48,20 @@ static void check(size_t size, enum slots_page page)
     assert_true(list_empty(&slots.partial)); /* every page was freed */
 }
 
-static void small_pages(void **state)
+static void structs_of_several_sizes(void **state)
 {
     (void)state;
-    check(1, SLOTS_SMALL_PAGE);
-    check(88, SLOTS_SMALL_PAGE);
-    check(500, SLOTS_SMALL_PAGE);
-}
-
-static void large_pages(void **state)
-{
-    (void)state;
-    check(64, SLOTS_LARGE_PAGE);
-    check(4096, SLOTS_LARGE_PAGE);
+    check(1);
+    check(64);
+    check(88);
+    check(500);
+    check(4096);
 }
 
 static void structs_that_are_too_large_for_a_page(void **state)
 {
     (void)state;
-    check(3000, SLOTS_SMALL_PAGE);
+    check(9000);
 }
 
 static void a_page_is_used_again_and_freed_with_its_last_slot(void **state)
@@ -74,7 +69,7 @@ static void a_page_is_used_again_and_freed_with_its_last_slot(void **state)
     struct slots slots;
     void *first, *second;
     (void)state;
-    slots_init(&slots, 100, SLOTS_LARGE_PAGE);
+    slots_init(&slots, 100);
     first = slots_take(&slots);
     second = slots_take(&slots);
     slots_give(&slots, first);
@@ -88,8 +83,7 @@ static void a_page_is_used_again_and_freed_with_its_last_slot(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(small_pages),
-        cmocka_unit_test(large_pages),
+        cmocka_unit_test(structs_of_several_sizes),
         cmocka_unit_test(structs_that_are_too_large_for_a_page),
         cmocka_unit_test(a_page_is_used_again_and_freed_with_its_last_slot),
     };
