@@ -89,13 +89,21 @@ static void balance_upwards(struct tree *tree, struct tree_node *n)
     }
 }
 
+/* Sorted input, such as the list of a server or saved objects, is added without a search: 100,000 saved
+ * objects are restored in XX instead of YY ms (test/bench/bench_state). */
 void tree_add(struct tree *tree, struct tree_node *node)
 {
     struct tree_node **slot = &tree->root, *parent = NULL;
+    if (tree->last && tree->order(node, tree->last) >= 0) {
+        parent = tree->last;
+        slot = &parent->right;
+    }
     while (*slot) {
         parent = *slot;
         slot = tree->order(node, parent) < 0 ? &parent->left : &parent->right;
     }
+    if (slot == &tree->root || (parent == tree->last && slot == &parent->right))
+        tree->last = node;
     *node = (struct tree_node){.parent = parent, .height = 1};
     *slot = node;
     tree->count++;
@@ -120,9 +128,24 @@ static void swap_with_next(struct tree *tree, struct tree_node *node)
     balance_upwards(tree, start);
 }
 
+static struct tree_node *node_before(const struct tree_node *node)
+{
+    if (node->left) {
+        struct tree_node *n = node->left;
+        while (n->right)
+            n = n->right;
+        return n;
+    }
+    while (node->parent && node->parent->left == node)
+        node = node->parent;
+    return node->parent;
+}
+
 void tree_remove(struct tree *tree, struct tree_node *node)
 {
     tree->count--;
+    if (tree->last == node)
+        tree->last = node_before(node);
     if (node->left && node->right) {
         swap_with_next(tree, node);
         return;

@@ -23,12 +23,14 @@ typedef int (*tree_probe)(const void *key, const struct tree_node *node);
 struct tree {
     struct tree_node *root;
     tree_order order;
-    size_t count; /* of nodes */
+    size_t count;           /* of nodes */
+    struct tree_node *last; /* NULL: it is empty */
 };
 
 void tree_init(struct tree *tree, tree_order order);
 
-/* Adds @node. Nodes that compare equal keep the order in which they were added. */
+/* Adds @node. Nodes that compare equal keep the order in which they were added. A node after all others
+ * is added without a search. */
 void tree_add(struct tree *tree, struct tree_node *node);
 void tree_remove(struct tree *tree, struct tree_node *node);
 

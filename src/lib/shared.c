@@ -153,8 +153,7 @@ struct shared *shared_use(struct inf_client *client, const struct inf_watch *wat
     return s;
 }
 
-static bool take_from_stream(void *stream, size_t n,
-                             void (*each)(void *to, const struct inf_object *object), void *to)
+static bool take_from_stream(void *stream, size_t n, saved_object_fn *each, void *to)
 {
     return state_stream_take(stream, n, each, to);
 }

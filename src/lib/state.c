@@ -97,14 +97,18 @@ void state_note(struct inf_state_stream *stream, const struct inf_store *store,
                 const struct inf_event *event)
 {
     const struct inf_object *object = event->new_object, *held;
+    struct str labels = {"", 0};
     if (event->origin == INF_RESYNC) /* nothing has changed */
         return;
     if (!object) {
         state_delete(stream, event->old_object);
         return;
     }
-    held = store_form_of(store, object);
-    state_put(stream, held ? held : object);
+    held = store_form_labelled(store, object, &labels);
+    if (held)
+        state_put(stream, held, &labels);
+    else
+        state_put(stream, object, NULL);
 }
 
 void inf_state_note(struct inf_state_stream *stream, struct inf_informer *informer,

@@ -40,11 +40,14 @@ from life import Case, live
 from table import show
 
 RECORDINGS = HERE.parent / 'data' / 'recordings'
-CLIENTS = {'informerd': None, 'informerd plain': None, 'informerd latency 0': None, 'floor': None, 'library': None,
-           'library compact': None, 'client-go typed': 'client-go', 'client-go dynamic': 'client-go',
+CLIENTS = {'informerd': None, 'informerd plain': None, 'informerd latency 0': None, 'informerd without state': None,
+           'informerd compact': None, 'informerd compact, no state': None, 'floor': None, 'library': None, 'library compact': None, 'client-go typed': 'client-go', 'client-go dynamic': 'client-go',
            'kube-rs': 'kube-rs'}  # and the peer that it requires
-USUAL = tuple(name for name in CLIENTS if name not in ('informerd plain', 'informerd latency 0', 'library compact'))
-BOTH_CACHES = tuple(name for name in CLIENTS if name not in ('informerd latency 0', 'client-go dynamic'))
+OTHER_STATE = ('informerd without state', 'informerd compact', 'informerd compact, no state')
+VARIANTS = ('informerd plain', 'informerd latency 0', 'library compact', *OTHER_STATE)
+USUAL = tuple(name for name in CLIENTS if name not in VARIANTS)
+BOTH_CACHES = tuple(name for name in CLIENTS if name not in ('informerd latency 0', 'client-go dynamic', *OTHER_STATE))
+STATE = ('informerd', 'informerd without state', 'informerd compact', 'informerd compact, no state')
 PACED = ('informerd', 'informerd plain', 'informerd latency 0', 'floor', 'library', 'client-go typed')
 OURS, MAIN = ('informerd', 'library'), ('informerd', 'client-go typed')
 ALL = ('sync', 'flat_out', 'paced', 'steady', 'relist', 'churn')
@@ -52,6 +55,7 @@ SHORT = ('sync', 'flat_out', 'steady')
 
 FULL = (
     Case('steady pace', 1000, ('sync', 'rates'), rounds=3, clients=PACED),
+    Case('state on disk', 1000, ('sync', 'rates'), rounds=3, clients=STATE),
     Case('10k pods', 10_000, ALL, rounds=3),
     Case('1k pods', 1000, ALL, rounds=3),
     Case('100k pods', 100_000, (*SHORT, 'reads')),
@@ -69,6 +73,7 @@ LARGE = (  # needs 10 GB of memory
 )
 QUICK = (
     Case('steady pace', 1000, ('sync', 'rates'), clients=PACED),
+    Case('state on disk', 1000, ('sync', 'rates'), clients=STATE),
     Case('10k pods', 10_000, ALL, events=2000, paced=1000),
     Case('1k pods', 1000, ALL, events=2000, paced=1000),
 )
@@ -77,13 +82,14 @@ QUICK = (
 class Stage:
     """Shared by all runs: programs, certificates and the texts of pods."""
 
-    def __init__(self, folder, build):
+    def __init__(self, folder, build, cases):
         self.folder, self.tools, self.informerd = folder, build / 'test' / 'bench', build / 'informerd'
         certificates = Certificates(folder / 'pki')
         certificates.server('server')
         self.pki = certificates.folder
         self.peers, self.missing = {}, {}
-        for name in peers.COMMANDS:
+        wanted = {CLIENTS[name] for case in cases for name in case.clients or USUAL}
+        for name in (name for name in peers.COMMANDS if name in wanted):
             try:
                 self.peers[name] = peers.build(name)
             except peers.Missing as why:
@@ -179,7 +185,7 @@ def main():
     cases = [case for case in chosen if not args.only or args.only in case.title]
     os.sched_setaffinity(0, {actors.SERVER_CORE})
     with tempfile.TemporaryDirectory(prefix='informerd-bench-') as folder:
-        stage = Stage(Path(folder), args.build.resolve())
+        stage = Stage(Path(folder), args.build.resolve(), cases)
         results = {'circumstances': circumstances(stage), 'cases': {}}
         warn(results['circumstances']['load'])
         progress = Progress(cases, stage)

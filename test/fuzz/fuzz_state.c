@@ -35,9 +35,10 @@ static void put_file(struct state_world *w, const char *name, struct str bytes, 
     buf_free(&file);
 }
 
-static void drop_object(void *ctx, const struct inf_object *object)
+static void drop_object(void *ctx, const struct inf_object *object, const struct str *labels)
 {
     (void)ctx;
+    (void)labels;
     inf_object_unref(object); /* its frame may be damaged: the CRC was made here */
 }
 

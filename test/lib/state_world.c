@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "builders.h"
+#include "core/json/json_text.h"
 #include "core/object/object_packer.h"
 
 /* ---- callbacks ---- */
@@ -142,7 +143,7 @@ void state_world_power_loss(struct state_world *w, struct rng *rng)
 void state_world_put(struct inf_state_stream *stream, const char *key, uint64_t version)
 {
     struct inf_object *object = pod(key, "uid-1", version, 0);
-    state_put(stream, object);
+    state_put(stream, object, NULL);
     inf_object_unref(object);
 }
 
@@ -164,7 +165,7 @@ void state_world_put_large(struct inf_state_stream *stream, const char *key, uin
     buf_putc(&text, '\0');
     object = object_from(text.bytes);
     buf_free(&text);
-    state_put(stream, object);
+    state_put(stream, object, NULL);
     inf_object_unref(object);
 }
 
@@ -210,14 +211,25 @@ static void put_lines(struct buf *out, struct lines *lines)
     free(lines->lines);
 }
 
+/* Whether @labels, if they are known, are those of @ordinary. */
+static bool are_labels_of(const struct inf_object *ordinary, const struct str *labels)
+{
+    struct str text, metadata, found = {"", 0};
+    text.at = inf_object_json(ordinary, &text.len);
+    if (json_member_get(text, STR("metadata"), &metadata))
+        json_member_get(metadata, STR("labels"), &found);
+    return !labels || str_eq(found, *labels);
+}
+
 /* The text is readable, too. */
-static void on_object(void *ctx, const struct inf_object *object)
+static void on_object(void *ctx, const struct inf_object *object, const struct str *labels)
 {
     const struct inf_object *ordinary = object_unpack(object);
     char *version = xasprintf("\"resourceVersion\":\"%s\"", inf_object_resource_version(object));
     assert(strstr(inf_object_json(ordinary, NULL), version));
-    add_line(ctx, xasprintf(" %s/%s=%s", inf_object_namespace(object), inf_object_name(object),
-                            inf_object_resource_version(object)));
+    add_line(ctx, xasprintf(" %s/%s=%s%s", inf_object_namespace(object), inf_object_name(object),
+                            inf_object_resource_version(object),
+                            are_labels_of(ordinary, labels) ? "" : " with other labels"));
     free(version);
     inf_object_unref(ordinary);
     inf_object_unref(object);

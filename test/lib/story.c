@@ -137,12 +137,11 @@ void story_save(struct story *s)
     free(apiserver_take_requests(s->server));
 }
 
-static bool take_saved(void *ctx, size_t n, void (*each)(void *to, const struct inf_object *object),
-                       void *to)
+static bool take_saved(void *ctx, size_t n, saved_object_fn *each, void *to)
 {
     struct story *s = ctx;
     for (; n && s->n_restored < s->n_saved; n--)
-        each(to, s->saved[s->n_restored++]);
+        each(to, s->saved[s->n_restored++], NULL);
     return s->n_restored < s->n_saved;
 }
 

@@ -142,15 +142,31 @@ static struct inf_state_queue *queue_handle(struct story *s, unsigned n)
     return inf_state_queue(s->w.state, name);
 }
 
+enum {
+    LABEL_SETS = 6, /* 0: none */
+};
+
+static struct str labels_of(unsigned version)
+{
+    static const char *const labels[LABEL_SETS] = {"",
+                                                   "{\"app\":\"a\"}",
+                                                   "{\"app\":\"b\"}",
+                                                   "{\"app\":\"c\",\"tier\":\"front\"}",
+                                                   "{\"tier\":\"front\"}",
+                                                   "{\"tier\":\"back\"}"};
+    return str_of(labels[version % LABEL_SETS]);
+}
+
 static struct inf_object *make_object(struct story *s, unsigned key, unsigned version)
 {
     struct buf text = {0};
     struct inf_object *object;
     size_t size = 200 + dice(s, 3000);
+    struct str labels = labels_of(version);
     buf_printf(&text,
                "{\"kind\":\"Pod\",\"metadata\":{\"name\":\"k%u\",\"namespace\":\"ns\",\"uid\":"
-               "\"u\",\"resourceVersion\":\"%u\"},\"list\":[",
-               key, version);
+               "\"u\",\"resourceVersion\":\"%u\"%s%.*s},\"list\":[",
+               key, version, labels.len ? ",\"labels\":" : "", (int)labels.len, labels.at);
     for (unsigned n = 0; text.len < size; n++)
         buf_printf(&text, "{\"name\":\"main-%u\",\"image\":\"registry.example.com/web:%u\"},", n,
                    version % 7);
@@ -185,9 +201,10 @@ static void put_key(struct story *s, unsigned n, unsigned key, unsigned version)
     struct inf_object *object = make_object(s, key, version);
     const struct inf_object *packed =
         dice(s, 12) == 0 ? pack_alone(s, object) : inf_object_ref(object);
+    struct str labels = labels_of(version);
     s->model.streams[n].exists = true;
     s->model.streams[n].versions[key] = version;
-    state_put(stream_handle(s, n), packed);
+    state_put(stream_handle(s, n), packed, dice(s, 5) ? &labels : NULL);
     inf_object_unref(packed);
     inf_object_unref(object);
 }

@@ -39,13 +39,12 @@ void save_at_batch_end(struct inf_handler *handler, struct inf_informer *informe
 }
 
 /* As it was written: packed, with another key. */
-static bool take_saved(void *ctx, size_t n, void (*each)(void *to, const struct inf_object *object),
-                       void *to)
+static bool take_saved(void *ctx, size_t n, saved_object_fn *each, void *to)
 {
     struct world *w = ctx;
     for (; n && w->restored < KEYS; n--, w->restored++)
         if (w->saved[w->restored])
-            each(to, object_pack(&w->disk_packer, w->saved[w->restored], KEYS));
+            each(to, object_pack(&w->disk_packer, w->saved[w->restored], KEYS), NULL);
     return w->restored < KEYS;
 }
 

@@ -101,10 +101,10 @@ static void apply_delta(struct pipeline *p, struct delta *delta)
 
 /* ---- restored objects ---- */
 
-static void restore_object(void *to, const struct inf_object *object)
+static void restore_object(void *to, const struct inf_object *object, const struct str *labels)
 {
     struct pipeline *p = to;
-    if (!generation_restore(p->restoring, object))
+    if (!generation_restore(p->restoring, object, labels))
         p->n_damaged++;
     inf_object_unref(object);
 }

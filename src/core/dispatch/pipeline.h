@@ -16,15 +16,14 @@
 #include "core/dispatch/dispatch.h"
 #include "core/dispatch/fifo.h"
 #include "core/dispatch/memory_budget.h"
+#include "core/object/object_image.h"
 #include "core/reflector/reflector.h"
 #include "core/store/index.h"
 
 /* Where the objects of an earlier process come from. */
 struct object_supply {
-    /* Passes up to @n objects, packed or ordinary, to @each, which takes over the reference. Returns
-     * false when none are left. */
-    bool (*take)(void *ctx, size_t n, void (*each)(void *to, const struct inf_object *object),
-                 void *to);
+    /* Passes up to @n objects, packed or ordinary, to @each. Returns false when none are left. */
+    bool (*take)(void *ctx, size_t n, saved_object_fn *each, void *to);
     void *ctx;
 };
 

@@ -16,6 +16,10 @@
 
 struct pack_dictionary;
 
+/* Receives an object that was loaded, with a reference, and the text of its metadata.labels as it was
+ * saved: empty if it has none; NULL: not known. */
+typedef void saved_object_fn(void *ctx, const struct inf_object *object, const struct str *labels);
+
 /* Appends the image of @held, packed or not, to @out. */
 void object_image_put(struct buf *out, const struct inf_object *held);
 

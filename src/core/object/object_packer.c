@@ -94,17 +94,28 @@ static unsigned samples_wanted(const struct object_packer *p)
     return samples;
 }
 
-/* Keeps @text as a sample with the same probability as every other one seen so far. */
-static void offer_sample(struct object_packer *p, struct str text)
+/* Where to keep a text of @len bytes as a sample, with the same probability as every other one seen so
+ * far; NULL: it is not kept. */
+static struct buf *choose_sample(struct object_packer *p, size_t len)
 {
     unsigned wanted = samples_wanted(p);
     size_t at = p->n_samples < wanted ? p->n_samples++ : (size_t)rng_below(&p->rng, p->seen + 1);
     p->seen++;
-    p->seen_bytes += text.len;
-    if (at >= p->n_samples)
-        return;
-    buf_clear(&p->samples[at]);
-    buf_put(&p->samples[at], text.at, text.len < PACK_SAMPLE_MAX ? text.len : PACK_SAMPLE_MAX);
+    p->seen_bytes += len;
+    return at < p->n_samples ? &p->samples[at] : NULL;
+}
+
+static void keep_sample(struct buf *sample, struct str text)
+{
+    buf_clear(sample);
+    buf_put(sample, text.at, text.len < PACK_SAMPLE_MAX ? text.len : PACK_SAMPLE_MAX);
+}
+
+static void offer_sample(struct object_packer *p, struct str text)
+{
+    struct buf *sample = choose_sample(p, text.len);
+    if (sample)
+        keep_sample(sample, text);
 }
 
 static void restart_window(struct object_packer *p)
@@ -253,18 +264,31 @@ static void adopt_dictionary(struct object_packer *p, struct pack_dictionary *di
     }
 }
 
-/* The restored objects are samples too. A dictionary that would be due for their number is taken as
- * made: otherwise all of them would be packed again after every start. */
+/* A dictionary that would be due for the number of objects is taken as made: otherwise all of them would be
+ * packed again after every start. */
+bool object_packer_adopt(struct object_packer *packer, const struct inf_object *restored,
+                         size_t objects)
+{
+    const struct inf_object *object = NULL;
+    struct buf *sample;
+    packer->objects = objects;
+    sample = choose_sample(packer, restored->text_len);
+    if (sample && !(object = object_try_unpack(restored)))
+        return false;
+    if (object)
+        keep_sample(sample, text_of(object));
+    inf_object_unref(object);
+    has_grown(packer);
+    adopt_dictionary(packer, packed_text_of(restored).dictionary);
+    return true;
+}
+
 const struct inf_object *object_pack_restored(struct object_packer *packer,
                                               const struct inf_object *restored,
                                               const struct inf_object *object, size_t objects)
 {
-    if (!packer->context || !restored->packed)
+    if (!packer->context || !restored->packed || !object_packer_adopt(packer, restored, objects))
         return object_pack(packer, object, objects);
-    packer->objects = objects;
-    offer_sample(packer, text_of(object));
-    has_grown(packer);
-    adopt_dictionary(packer, packed_text_of(restored).dictionary);
     return inf_object_ref(restored);
 }
 

@@ -85,9 +85,15 @@ void object_packer_list_ended(struct object_packer *packer, size_t objects);
  * was one. */
 bool object_packer_continue(struct object_packer *packer);
 
+/* The store holds @restored, a packed object of an earlier process, as it is. The packer uses the
+ * dictionary that most of them have for later objects, and some of them as samples: only these are
+ * expanded. Returns false if one of these is damaged. */
+bool object_packer_adopt(struct object_packer *packer, const struct inf_object *restored,
+                         size_t objects);
+
 /* The form in which the store holds @restored, an object of an earlier process, whose ordinary form is
- * @object; with one reference for the caller. A packed one stays as it is, and the packer uses the
- * dictionary that most of them have for later objects. */
+ * @object; with one reference for the caller. A packed one stays as it is, see
+ * object_packer_adopt(). */
 const struct inf_object *object_pack_restored(struct object_packer *packer,
                                               const struct inf_object *restored,
                                               const struct inf_object *object, size_t objects);

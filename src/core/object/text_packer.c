@@ -150,9 +150,8 @@ struct pack_dictionary *pack_dictionary_load(struct pack_context *context, struc
     copy = xmalloc(bytes.len);
     memcpy(copy, bytes.at, bytes.len);
     d = dictionary_from(context, copy, bytes.len);
-    d->compressing = ZSTD_createCDict(d->bytes, d->len, LEVEL);
     d->expanding = ZSTD_createDDict(d->bytes, d->len);
-    if (d->compressing && d->expanding)
+    if (d->expanding)
         return d;
     pack_dictionary_unref(d);
     return NULL;

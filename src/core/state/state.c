@@ -94,7 +94,8 @@ static void on_log_line(struct log *log, enum log_level level, const char *line)
 
 static uint64_t memory_of(const struct inf_state *state)
 {
-    uint64_t bytes = state->waiting + state->segments_cap * sizeof(*state->segments);
+    uint64_t bytes = state->waiting + state->segments_cap * sizeof(*state->segments) +
+                     live_index_memory(&state->labels);
     list_for_each(node, &state->streams) {
         const struct inf_state_stream *s = container_of(node, const struct inf_state_stream, node);
         bytes += sizeof(*s) + live_index_memory(&s->index);
@@ -184,7 +185,7 @@ struct inf_state *state_new(struct disk *disk, struct clock *clock, const struct
     rng_init(&state->rng);
     state->id = rng_next(&state->rng);
     state_set_pack_key(state, *key);
-    list_init(&state->streams);
+    streams_init(state);
     list_init(&state->queues);
     list_init(&state->dictionaries);
     state->next_stream = state->next_queue = state->next_dictionary = 1;
@@ -211,6 +212,8 @@ static void free_state(struct deferred_free *deferred_free)
     list_for_each_safe(node, &state->dictionaries)
         dictionary_free(container_of(node, struct state_dictionary, node));
     segments_reset(state);
+    live_index_clear(&state->labels);
+    streams_free_discarded(state);
     pack_context_unref(state->context);
     buf_free(&state->side_bytes);
     free((char *)(uintptr_t)state->settings.dir);

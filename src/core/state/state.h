@@ -26,6 +26,7 @@
 #include "informer/state.h"
 
 #include "base/siphash.h"
+#include "core/object/object_image.h"
 #include "core/object/text_packer.h"
 #include "seam/clock.h"
 #include "seam/disk.h"
@@ -46,17 +47,18 @@ struct inf_state *state_new(struct disk *disk, struct clock *clock, const struct
 struct pack_context *state_pack_context(struct inf_state *state);
 
 /* Adds @object, ordinary or packed, to the current batch: it replaces the object with its key. An
- * ordinary one is packed by a packer of the stream. */
-void state_put(struct inf_state_stream *stream, const struct inf_object *object);
+ * ordinary one is packed by a packer of the stream. @labels is the text of its metadata.labels, empty if
+ * it has none; NULL: not known, then it has to be expanded when it is restored. */
+void state_put(struct inf_state_stream *stream, const struct inf_object *object,
+               const struct str *labels);
 
 /* Adds the deletion of the object with the key of @object, if the stream has one. */
 void state_delete(struct inf_state_stream *stream, const struct inf_object *object);
 
-/* Hands up to @n objects that were loaded to @take, each with a reference, in no particular order.
+/* Hands up to @n objects that were loaded to @take, in no particular order.
  * Afterwards the stream is not restored any more if there are no others. Returns whether there are
  * others. @take must not change the stream. */
-bool state_stream_take(struct inf_state_stream *stream, size_t n,
-                       void (*take)(void *ctx, const struct inf_object *object), void *ctx);
+bool state_stream_take(struct inf_state_stream *stream, size_t n, saved_object_fn *take, void *ctx);
 
 /* The dictionary of the stream's newest packed object when it was loaded, borrowed while the stream is
  * restored; NULL: none. For object_packer_resume(). */

@@ -10,7 +10,7 @@
 #include "base/alloc.h"
 #include "core/object/object.h"
 #include "core/object/object_image.h"
-#include "core/state/state_internal.h"
+#include "core/state/state_load.h"
 
 enum {
     NUMBER_MAX = 1 << 30, /* of streams and queues: later ones get larger numbers */
@@ -50,11 +50,10 @@ static const char *apply_stream_drop(struct inf_state *state, const struct recor
 }
 
 /* The dictionary with this number, in d->dictionary. Returns NULL, or what is wrong. */
-static const char *find_dictionary(struct inf_state *state, uint64_t number,
+static const char *find_dictionary(struct inf_state *state, uint32_t number,
                                    struct state_dictionary **ret)
 {
-    struct state_dictionary *d =
-        number <= UINT32_MAX ? dictionary_by_number(state, (uint32_t)number) : NULL;
+    struct state_dictionary *d = dictionary_by_number(state, number);
     struct record record;
     size_t size;
     if (!d ||
@@ -75,23 +74,29 @@ static const char *apply_object(struct inf_state *state, const struct record *re
                                 struct place place)
 {
     struct inf_state_stream *stream = stream_by_number(state, record->owner);
+    struct object_refs refs = object_refs_of(record->number);
     struct state_dictionary *dictionary = NULL;
-    const struct inf_object *object;
+    struct loaded_object loaded = {0};
     const char *wrong;
     struct place old;
     if (!stream)
         return "object of an unknown stream";
-    if (record->number) {
-        wrong = find_dictionary(state, record->number, &dictionary);
+    if (refs.dictionary) {
+        wrong = find_dictionary(state, refs.dictionary, &dictionary);
         if (wrong)
             return wrong;
         dictionary->last_segment = place.segment;
     }
-    object = object_image_load(record->body, dictionary ? dictionary->dictionary : NULL);
-    if (!object)
+    loaded.labels = label_list_get(&state->loader->labels, refs.labels);
+    if (refs.labels && !loaded.labels)
+        return "object with unknown labels";
+    loaded.object = object_image_load(record->body, dictionary ? dictionary->dictionary : NULL);
+    if (!loaded.object)
         return "damaged object";
+    label_set_ref(loaded.labels);
     segment_live(state, &place);
-    old = live_index_put(&stream->index, state_key_hash(state, object_key(object)), place, object);
+    old = live_index_load(&stream->index, state_key_hash(state, object_key(loaded.object)), place,
+                          loaded);
     segment_dead(state, &old);
     if (dictionary && stream->newest_dictionary != dictionary->dictionary) {
         pack_dictionary_unref(stream->newest_dictionary);
@@ -126,6 +131,17 @@ static const char *apply_position(struct inf_state *state, const struct record *
     stream->version = xstrndup(record->body.at, record->body.len);
     stream->written_us = (int64_t)record->number;
     stream->rebuilding = false;
+    return NULL;
+}
+
+static const char *apply_labels(struct inf_state *state, const struct record *record,
+                                struct place place)
+{
+    struct label_list *labels = &state->loader->labels;
+    (void)place;
+    if (record->owner != labels->count + 1 || !is_text(record->body, RECORD_LABELS_MAX))
+        return "invalid label set";
+    label_list_add(labels, record->body);
     return NULL;
 }
 
@@ -256,6 +272,7 @@ const char *state_apply(struct inf_state *state, const struct record *record, st
         [RECORD_POSITION] = apply_position,     [RECORD_QUEUE] = apply_queue,
         [RECORD_QUEUE_DROP] = apply_queue_drop, [RECORD_LINES] = apply_lines,
         [RECORD_CONFIRM] = apply_confirm,       [RECORD_NONE] = apply_none,
+        [RECORD_LABELS] = apply_labels,
     };
     if (record->type >= RECORD_TYPES || !appliers[record->type])
         return "unknown type of record";

@@ -42,9 +42,10 @@ struct compactor {
     struct task task;
     enum compact_step step;
     struct buf piece;
-    size_t at;       /* in the piece */
-    uint64_t offset; /* of the piece */
-    uint64_t target; /* COMPACT_SYNC: what must be synced */
+    size_t at;                /* in the piece */
+    uint64_t offset;          /* of the piece */
+    uint64_t target;          /* COMPACT_SYNC: what must be synced */
+    struct label_list labels; /* that the segment has defined */
     char name[STATE_FILE_NAME];
 };
 
@@ -136,21 +137,35 @@ static struct place *find_place(struct inf_state *state, const struct record *re
     return NULL;
 }
 
-static void copy_record(struct inf_state *state, const struct record *record, struct str bytes,
-                        struct place *place)
+/* The number of an object's label set is another one in another segment. */
+static uint64_t number_of_copy(struct inf_state *state, const struct record *record)
 {
-    struct place copy = writer_put_copy(state, bytes);
+    struct object_refs refs = object_refs_of(record->number);
+    struct label_set *labels = label_list_get(&state->compactor->labels, refs.labels);
+    if (record->type != RECORD_OBJECT)
+        return record->number;
+    if (!MUTANT("state: compaction mixes up labels"))
+        refs.labels = labels ? labels_define(state, labels->text) : 0;
+    return object_refs_number(refs);
+}
+
+static void copy_record(struct inf_state *state, const struct record *record, struct place *place)
+{
+    struct record copied = *record;
     struct state_dictionary *dictionary;
+    struct place copy;
+    copied.number = number_of_copy(state, record);
+    copy = writer_put(state, &copied);
     if (MUTANT("state: compaction mixes up offsets"))
         copy.offset -= 8;
     segment_dead(state, place);
     *place = copy;
     segment_live(state, place);
-    if (record->type == RECORD_OBJECT && record->number) {
-        dictionary = dictionary_by_number(state, (uint32_t)record->number);
-        if (!MUTANT("state: dictionary lost"))
-            dictionary->last_segment = copy.segment;
-    }
+    dictionary = record->type == RECORD_OBJECT
+                     ? dictionary_by_number(state, object_refs_of(record->number).dictionary)
+                     : NULL;
+    if (dictionary && !MUTANT("state: dictionary lost"))
+        dictionary->last_segment = copy.segment;
 }
 
 /* Copies records of the piece. Returns false if the segment is damaged. */
@@ -166,10 +181,11 @@ static bool copy_some(struct inf_state *state, struct compactor *c)
             return true;
         if (result == RECORD_BAD)
             return false;
-        bytes.len = size;
         place = find_place(state, &record, c->offset + c->at);
-        if (place)
-            copy_record(state, &record, bytes, place);
+        if (record.type == RECORD_LABELS)
+            label_list_add(&c->labels, record.body);
+        else if (place)
+            copy_record(state, &record, place);
         c->at += size;
         if (state->waiting > WAITING_MAX)
             return true;
@@ -375,6 +391,7 @@ void compactor_free(struct inf_state *state)
         return;
     task_cancel(&state->compactor->task);
     buf_free(&state->compactor->piece);
+    label_list_clear(&state->compactor->labels);
     free(state->compactor);
     state->compactor = NULL;
 }

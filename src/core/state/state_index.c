@@ -1,7 +1,7 @@
 /*
  * state_index.c - open addressing with linear probing in 32 shards. A slot takes 20 bytes; shards
- * are between 3/8 and 3/4 full. Loaded objects are in an array beside the slots that exists only
- * while there are any.
+ * are between 3/8 and 3/4 full. The numbers of loaded objects are in an array beside the slots that
+ * exists only while there are any.
  */
 #include "core/state/state_index.h"
 
@@ -40,42 +40,86 @@ static void shard_grow(struct index_shard *shard)
     struct index_shard old = *shard;
     shard->cap = old.cap ? old.cap * 2 : FIRST_CAP;
     shard->slots = xcalloc(shard->cap, sizeof(*shard->slots));
-    shard->objects = old.objects ? xcalloc(shard->cap, sizeof(*shard->objects)) : NULL;
+    shard->loaded = old.loaded ? xcalloc(shard->cap, sizeof(*shard->loaded)) : NULL;
     for (uint32_t i = 0; i < old.cap; i++) {
         uint32_t to;
         if (!old.slots[i].place.segment)
             continue;
         to = shard_seek(shard, slot_hash(&old.slots[i]));
         shard->slots[to] = old.slots[i];
-        if (old.objects)
-            shard->objects[to] = old.objects[i];
+        if (old.loaded)
+            shard->loaded[to] = old.loaded[i];
     }
     free(old.slots);
-    free(old.objects);
+    free(old.loaded);
 }
 
-/* Slots of @shard move: it is searched for loaded objects from its beginning again. */
-static void restart_take(struct live_index *index, const struct index_shard *shard)
-{
-    if (index->take_shard < INDEX_SHARDS && shard == &index->shards[index->take_shard])
-        index->take_slot = 0;
-}
+/* ---- loaded objects ---- */
 
-/* Replaces the loaded object of slot @i. */
-static void set_object(struct live_index *index, struct index_shard *shard, uint32_t i,
-                       const struct inf_object *object)
+static void release_object(struct loaded_list *list, struct loaded_object *object)
 {
-    if (!shard->objects && object)
-        shard->objects = xcalloc(shard->cap, sizeof(*shard->objects));
-    if (!shard->objects)
+    if (!object->object)
         return;
-    if (shard->objects[i]) {
-        inf_object_unref(shard->objects[i]);
-        index->loaded--;
-    }
-    shard->objects[i] = object;
-    index->loaded += object != NULL;
+    inf_object_unref(object->object);
+    label_set_unref(object->labels);
+    object->object = NULL;
+    list->count--;
 }
+
+/* Releases the loaded object of slot @i, if it was not taken. */
+static void drop_loaded(struct live_index *index, struct index_shard *shard, uint32_t i)
+{
+    if (!shard->loaded || !shard->loaded[i])
+        return;
+    release_object(&index->loaded, &index->loaded.objects[shard->loaded[i] - 1]);
+    shard->loaded[i] = 0;
+}
+
+static uint32_t add_loaded(struct loaded_list *list, struct loaded_object object)
+{
+    if (list->len == list->cap) {
+        list->cap = list->cap ? list->cap * 2 : FIRST_CAP;
+        list->objects = xrealloc(list->objects, list->cap * sizeof(*list->objects));
+    }
+    list->objects[list->len++] = object;
+    list->count++;
+    return (uint32_t)list->len;
+}
+
+bool loaded_list_free_some(struct loaded_list *list, size_t n)
+{
+    for (; list->next < list->len; list->next++, n--) {
+        if (!n)
+            return false;
+        release_object(list, &list->objects[list->next]);
+    }
+    free(list->objects);
+    *list = (struct loaded_list){0};
+    return true;
+}
+
+bool live_index_take(struct live_index *index, struct loaded_object *ret_object)
+{
+    struct loaded_list *list = &index->loaded;
+    while (list->next < list->len) {
+        struct loaded_object *object = &list->objects[list->next++];
+        if (!object->object)
+            continue;
+        *ret_object = *object;
+        object->object = NULL;
+        list->count--;
+        return true;
+    }
+    for (int s = 0; s < INDEX_SHARDS; s++) {
+        free(index->shards[s].loaded);
+        index->shards[s].loaded = NULL;
+    }
+    free(list->objects);
+    *list = (struct loaded_list){0};
+    return false;
+}
+
+/* ---- places ---- */
 
 struct place *live_index_find(struct live_index *index, uint64_t hash)
 {
@@ -87,24 +131,40 @@ struct place *live_index_find(struct live_index *index, uint64_t hash)
     return shard->slots[i].place.segment ? &shard->slots[i].place : NULL;
 }
 
-struct place live_index_put(struct live_index *index, uint64_t hash, struct place place,
-                            const struct inf_object *object)
+/* The slot of @hash, which is made if it does not exist. */
+static uint32_t put_place(struct live_index *index, struct index_shard *shard, uint64_t hash,
+                          struct place place, struct place *ret_old)
 {
-    struct index_shard *shard = shard_of(index, hash);
-    struct place old;
     uint32_t i;
-    if (shard->used + 1 > shard->cap / 4 * 3) {
+    if (shard->used + 1 > shard->cap / 4 * 3)
         shard_grow(shard);
-        restart_take(index, shard);
-    }
     i = shard_seek(shard, hash);
-    old = shard->slots[i].place;
+    *ret_old = shard->slots[i].place;
     shard->slots[i] = (struct index_slot){{(uint32_t)hash, (uint32_t)(hash >> 32)}, place};
-    set_object(index, shard, i, object);
-    if (!old.segment) {
+    drop_loaded(index, shard, i);
+    if (!ret_old->segment) {
         shard->used++;
         index->count++;
     }
+    return i;
+}
+
+struct place live_index_put(struct live_index *index, uint64_t hash, struct place place)
+{
+    struct place old;
+    put_place(index, shard_of(index, hash), hash, place, &old);
+    return old;
+}
+
+struct place live_index_load(struct live_index *index, uint64_t hash, struct place place,
+                             struct loaded_object object)
+{
+    struct index_shard *shard = shard_of(index, hash);
+    struct place old;
+    uint32_t i = put_place(index, shard, hash, place, &old);
+    if (!shard->loaded)
+        shard->loaded = xcalloc(shard->cap, sizeof(*shard->loaded));
+    shard->loaded[i] = add_loaded(&index->loaded, object);
     return old;
 }
 
@@ -117,13 +177,13 @@ static void close_gap(struct index_shard *shard, uint32_t i)
         if (((next - home) & mask) < ((next - i) & mask))
             continue; /* it is between its home and the gap */
         shard->slots[i] = shard->slots[next];
-        if (shard->objects)
-            shard->objects[i] = shard->objects[next];
+        if (shard->loaded)
+            shard->loaded[i] = shard->loaded[next];
         i = next;
     }
     shard->slots[i].place.segment = 0;
-    if (shard->objects)
-        shard->objects[i] = NULL;
+    if (shard->loaded)
+        shard->loaded[i] = 0;
 }
 
 struct place live_index_remove(struct live_index *index, uint64_t hash)
@@ -137,32 +197,11 @@ struct place live_index_remove(struct live_index *index, uint64_t hash)
     old = shard->slots[i].place;
     if (!old.segment)
         return old;
-    set_object(index, shard, i, NULL);
+    drop_loaded(index, shard, i);
     close_gap(shard, i);
-    restart_take(index, shard);
     shard->used--;
     index->count--;
     return old;
-}
-
-const struct inf_object *live_index_take(struct live_index *index)
-{
-    while (index->take_shard < INDEX_SHARDS) {
-        struct index_shard *shard = &index->shards[index->take_shard];
-        while (shard->objects && index->take_slot < shard->cap) {
-            const struct inf_object *object = shard->objects[index->take_slot];
-            shard->objects[index->take_slot++] = NULL;
-            if (!object)
-                continue;
-            index->loaded--;
-            return object;
-        }
-        free(shard->objects);
-        shard->objects = NULL;
-        index->take_slot = 0;
-        index->take_shard++;
-    }
-    return NULL;
 }
 
 void live_index_visit(const struct live_index *index,
@@ -176,23 +215,21 @@ void live_index_visit(const struct live_index *index,
 
 size_t live_index_memory(const struct live_index *index)
 {
-    size_t bytes = 0;
+    size_t bytes = index->loaded.cap * sizeof(*index->loaded.objects);
     for (int s = 0; s < INDEX_SHARDS; s++) {
         const struct index_shard *shard = &index->shards[s];
-        bytes += shard->cap * (sizeof(*shard->slots) + (shard->objects ? sizeof(void *) : 0));
+        bytes += shard->cap * (sizeof(*shard->slots) + (shard->loaded ? sizeof(uint32_t) : 0));
     }
     return bytes;
 }
 
-void live_index_clear(struct live_index *index)
+struct loaded_list live_index_clear(struct live_index *index)
 {
+    struct loaded_list loaded = index->loaded;
     for (int s = 0; s < INDEX_SHARDS; s++) {
-        struct index_shard *shard = &index->shards[s];
-        for (uint32_t i = 0; shard->objects && i < shard->cap; i++)
-            if (shard->objects[i])
-                inf_object_unref(shard->objects[i]);
-        free(shard->objects);
-        free(shard->slots);
+        free(index->shards[s].loaded);
+        free(index->shards[s].slots);
     }
     *index = (struct live_index){0};
+    return loaded;
 }

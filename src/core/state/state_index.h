@@ -6,7 +6,9 @@
  * keyed, so that no peer can choose such keys; by chance it happens among a million objects with a
  * probability of 3 in 10^8.
  *
- * While a stream is restored, the index also holds its loaded objects, until they are taken.
+ * While a stream is restored, the index also holds its loaded objects, until they are taken: in a list
+ * in the order of the files. That is also their order in memory, and mostly that of their keys, because
+ * a list of the server is sorted.
  */
 #ifndef CORE_STATE_INDEX_H
 #define CORE_STATE_INDEX_H
@@ -14,6 +16,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "core/state/state_labels.h"
 
 struct inf_object;
 
@@ -35,32 +39,47 @@ struct index_slot {
 
 struct index_shard {
     struct index_slot *slots;
-    const struct inf_object **objects; /* references; NULL: no loaded objects */
-    uint32_t cap;                      /* a power of two, or 0 */
+    uint32_t
+        *loaded;  /* of each slot: its number in the list of loaded objects, from 1; NULL: none */
+    uint32_t cap; /* a power of two, or 0 */
     uint32_t used;
+};
+
+/* An object of a file. */
+struct loaded_object {
+    const struct inf_object *object; /* a reference; NULL: taken, replaced or deleted */
+    struct label_set *labels;        /* a reference; NULL: unknown */
+};
+
+struct loaded_list {
+    struct loaded_object *objects;
+    size_t len, cap;
+    size_t count; /* of objects that were not taken */
+    size_t next;  /* all before it were taken */
 };
 
 /* A zeroed struct is empty. */
 struct live_index {
     struct index_shard shards[INDEX_SHARDS];
     size_t count;
-    size_t loaded;                  /* objects that were not taken */
-    uint32_t take_shard, take_slot; /* all before it were taken */
+    struct loaded_list loaded;
 };
 
 /* The place under @hash, or NULL; valid until the next change. */
 struct place *live_index_find(struct live_index *index, uint64_t hash);
 
-/* Sets the place under @hash, and the loaded object (takes over the reference; NULL: none). Returns
- * the place it had before; segment 0: none. */
-struct place live_index_put(struct live_index *index, uint64_t hash, struct place place,
-                            const struct inf_object *object);
+/* Sets the place under @hash. Returns the place it had before; segment 0: none. A loaded object is
+ * released. live_index_load() also adds a loaded object (takes over its references). */
+struct place live_index_put(struct live_index *index, uint64_t hash, struct place place);
+struct place live_index_load(struct live_index *index, uint64_t hash, struct place place,
+                             struct loaded_object object);
 
 /* Removes it; returns the place it had. */
 struct place live_index_remove(struct live_index *index, uint64_t hash);
 
-/* The next loaded object, with its reference; NULL: there are no more. */
-const struct inf_object *live_index_take(struct live_index *index);
+/* Takes the next loaded object, with its references. Returns false if there are no more; then their
+ * list was freed. */
+bool live_index_take(struct live_index *index, struct loaded_object *ret_object);
 
 /* Calls @visit for each place. */
 void live_index_visit(const struct live_index *index,
@@ -68,7 +87,10 @@ void live_index_visit(const struct live_index *index,
 
 size_t live_index_memory(const struct live_index *index);
 
-/* Frees everything; it is empty afterwards. */
-void live_index_clear(struct live_index *index);
+/* Frees everything but the loaded objects, which it returns; it is empty afterwards. */
+struct loaded_list live_index_clear(struct live_index *index);
+
+/* Frees at most @n objects. Returns true when all are freed, and the list with them. */
+bool loaded_list_free_some(struct loaded_list *list, size_t n);
 
 #endif

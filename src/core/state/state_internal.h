@@ -4,7 +4,7 @@
  *     state.c            open, close, information        state_stream.c   streams and their objects
  *     state_load.c       reads the files at the start    state_queue.c    queues
  *     state_decode.c     records of one of them          state_write.c    batches and files
- *     state_apply.c      applies one record
+ *     state_apply.c      applies one record              state_labels.c   label sets of objects
  *     state_suspend.c    errors, and the return          state_io.c       operations on files
  *     state_compact.c    removes old files               state_segment.c  which files there are
  */
@@ -20,6 +20,7 @@
 #include "core/object/object_packer.h"
 #include "core/state/state.h"
 #include "core/state/state_index.h"
+#include "core/state/state_labels.h"
 #include "core/state/state_record.h"
 
 enum state_phase {
@@ -149,6 +150,8 @@ struct inf_state {
     uint32_t end_offset;         /* in the newest file, with what waits */
     uint32_t definitions;        /* bytes at the beginning of the newest file */
     bool next_segment;           /* the next batch starts a file */
+    struct live_index labels;    /* label sets that are defined in the newest file, by their text */
+    uint32_t next_labels;        /* the number of the next one */
     uint32_t batch_records;      /* of the current batch */
     bool batch_changes;          /* a position or a confirmation becomes part of it */
     uint64_t batch_number;       /* of the last complete batch */
@@ -169,6 +172,8 @@ struct inf_state {
     struct hang_timer hang_timer;
     struct timer sync_timer;
     struct task report_task;
+    struct list discarded; /* of struct discarded_objects */
+    struct task discard_task;
 
     struct loader *loader;       /* while loading */
     struct compactor *compactor; /* while a file is compacted */
@@ -254,15 +259,15 @@ enum state_file state_file_type(const char *name, uint32_t *ret_number);
 
 void writer_init(struct inf_state *state);
 
+/* Starts a file for the next record of the current batch, if one is due. */
+void writer_begin_record(struct inf_state *state);
+
 /* Adds a record to the current batch. */
 struct place writer_put(struct inf_state *state, const struct record *record);
 
 /* The same for an object. */
 struct place writer_put_object(struct inf_state *state, uint32_t stream,
-                               const struct inf_object *object, uint32_t dictionary);
-
-/* The same for a record of another file, as it is. */
-struct place writer_put_copy(struct inf_state *state, struct str record);
+                               const struct inf_object *object, struct object_refs refs);
 
 /* Whether the owner has noted something that it has not flushed. */
 static inline bool writer_is_batch_open(const struct inf_state *state)
@@ -343,6 +348,8 @@ void stream_define(struct inf_state_stream *stream); /* adds its definition to t
 void stream_put_position(struct inf_state_stream *stream); /* if it has one */
 void stream_forget(struct inf_state_stream *stream);       /* its objects */
 void stream_free(struct inf_state_stream *stream);
+void streams_init(struct inf_state *state);
+void streams_free_discarded(struct inf_state *state); /* all at once */
 
 struct inf_state_queue *queue_by_number(struct inf_state *state, uint32_t number);
 struct inf_state_queue *queue_make(struct inf_state *state, uint32_t number, struct str name);

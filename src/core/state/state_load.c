@@ -91,6 +91,7 @@ void loader_free(struct inf_state *state)
     buf_free(&l->segments);
     buf_free(&l->dictionaries);
     free(l->bytes);
+    label_list_clear(&l->labels);
     free(l);
     state->loader = NULL;
 }
@@ -280,6 +281,7 @@ static void end_segment(struct inf_state *state)
     if (!l->has_batch)
         l->batch = 0; /* the definitions are in the first batch: the file is started again */
     segment_of(state, state->newest)->size = l->batch;
+    state->next_labels = (uint32_t)l->labels.count + 1;
     state->end_offset = (uint32_t)l->batch;
     state->torn_bytes = l->size - l->batch;
     if (MUTANT("state: torn tail accepted") && l->has_batch) {
@@ -410,6 +412,7 @@ static void on_stat(struct inf_state *state, int64_t result)
     l->have = l->batch = l->at = l->apply_end = 0;
     l->records = 0;
     l->torn = l->has_batch = false;
+    label_list_clear(&l->labels);
     if (l->reading_dictionaries)
         state_io_read(start_io(state), state->load_fd, l->bytes, l->size, 0, on_dictionary_piece);
     else if (size)

@@ -18,13 +18,14 @@ struct loader {
     /* the file that is read */
     char *bytes;
     size_t cap, size, have;
-    size_t batch;     /* where the current batch begins */
-    size_t at;        /* the next record to check, or to apply */
-    size_t apply_end; /* 0: checking; else the end of the batch that is applied */
-    uint32_t records; /* of the current batch that were checked */
-    bool torn;        /* nothing after `batch` can be read */
-    bool has_batch;   /* a complete one */
-    uint32_t oldest;  /* that the last batch needs */
+    size_t batch;             /* where the current batch begins */
+    size_t at;                /* the next record to check, or to apply */
+    size_t apply_end;         /* 0: checking; else the end of the batch that is applied */
+    uint32_t records;         /* of the current batch that were checked */
+    bool torn;                /* nothing after `batch` can be read */
+    bool has_batch;           /* a complete one */
+    uint32_t oldest;          /* that the last batch needs */
+    struct label_list labels; /* that the file has defined */
 };
 
 /* Checks or applies the next record of the segment. Returns whether there may be more: not if bytes are

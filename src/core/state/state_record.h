@@ -11,7 +11,7 @@
  *     SEGMENT      number of file    id of the state    struct segment_body, epoch
  *     STREAM       stream            -                  id; flag RECORD_REBUILD: it is incomplete
  *     STREAM_DROP  stream            -                  -
- *     OBJECT       stream            dictionary or 0    image (core/object/object_image.h)
+ *     OBJECT       stream            struct object_refs image (core/object/object_image.h)
  *     TOMBSTONE    stream            -                  key
  *     POSITION     stream            time, microseconds resource version
  *     QUEUE        queue             confirmed bytes    name
@@ -21,6 +21,7 @@
  *     BATCH_END    records in batch  number of batch    struct batch_body
  *     DICTIONARY   dictionary        id of the state    bytes; alone in its file
  *     NONE         -                 -                  -; so that a batch has a record
+ *     LABELS       label set         -                  text; the first of a file is 1, then 2, ...
  *
  * A definition (STREAM, QUEUE) that is repeated replaces the earlier one.
  */
@@ -34,8 +35,9 @@
 #include "base/str.h"
 
 enum {
-    RECORD_VERSION = 1, /* of the format; files of another one are discarded */
-    RECORD_HEAD = 24,   /* bytes before the body */
+    RECORD_VERSION = 2,              /* of the format; files of another one are discarded */
+    RECORD_HEAD = 24,                /* bytes before the body */
+    RECORD_LABELS_MAX = 1024 * 1024, /* LIMIT: bytes of a label set; longer ones are not written */
 };
 
 /* Values are in files: append only. */
@@ -53,6 +55,7 @@ enum record_type {
     RECORD_BATCH_END,
     RECORD_DICTIONARY,
     RECORD_NONE, /* ignored */
+    RECORD_LABELS,
     RECORD_TYPES,
 };
 
@@ -67,6 +70,22 @@ struct record {
     uint64_t number;
     struct str body;
 };
+
+/* The `number` of an object. */
+struct object_refs {
+    uint32_t dictionary; /* 0: it is not packed */
+    uint32_t labels;     /* its label set, of the same file; 0: unknown */
+};
+
+static inline uint64_t object_refs_number(struct object_refs refs)
+{
+    return (uint64_t)refs.labels << 32 | refs.dictionary;
+}
+
+static inline struct object_refs object_refs_of(uint64_t number)
+{
+    return (struct object_refs){(uint32_t)number, (uint32_t)(number >> 32)};
+}
 
 struct segment_body {
     char magic[8];

@@ -10,6 +10,10 @@
 #include "core/object/object_image.h"
 #include "core/state/state_internal.h"
 
+enum {
+    DISCARD_SLICE = 64, /* objects freed between two looks at the budget */
+};
+
 uint64_t state_key_hash(const struct inf_state *state, struct str key)
 {
     return siphash13(&state->key, key.at, key.len);
@@ -46,10 +50,65 @@ static void count_dead(void *ctx, const struct place *place)
     segment_dead(ctx, place);
 }
 
+/* Objects of a file that are not needed any more: there may be many, so they are freed in slices. */
+struct discarded_objects {
+    struct list node;
+    struct loaded_list list;
+};
+
+static void discard_objects(struct inf_state *state, struct loaded_list list)
+{
+    struct discarded_objects *discarded;
+    if (!list.objects)
+        return;
+    discarded = NEW(struct discarded_objects);
+    discarded->list = list;
+    list_push(&state->discarded, &discarded->node);
+    task_schedule(state->clock, &state->discard_task);
+}
+
+/* Frees some of them. Returns whether there are more. */
+static bool free_discarded(struct inf_state *state, size_t n)
+{
+    struct discarded_objects *first;
+    if (list_empty(&state->discarded))
+        return false;
+    first = container_of(state->discarded.next, struct discarded_objects, node);
+    if (loaded_list_free_some(&first->list, n)) {
+        list_remove(&first->node);
+        free(first);
+    }
+    return true;
+}
+
+static void on_discard(struct task *task)
+{
+    struct inf_state *state = container_of(task, struct inf_state, discard_task);
+    while (free_discarded(state, DISCARD_SLICE))
+        if (clock_over_budget(state->clock)) {
+            task_schedule(state->clock, task);
+            return;
+        }
+}
+
+void streams_free_discarded(struct inf_state *state)
+{
+    while (free_discarded(state, SIZE_MAX))
+        continue;
+    task_cancel(&state->discard_task);
+}
+
+void streams_init(struct inf_state *state)
+{
+    list_init(&state->streams);
+    list_init(&state->discarded);
+    task_init(&state->discard_task, PHASE_PUMP, on_discard);
+}
+
 void stream_forget(struct inf_state_stream *stream)
 {
     live_index_visit(&stream->index, count_dead, stream->state);
-    live_index_clear(&stream->index);
+    discard_objects(stream->state, live_index_clear(&stream->index));
     pack_dictionary_unref(stream->newest_dictionary);
     stream->newest_dictionary = NULL;
     stream->restored = false;
@@ -181,12 +240,13 @@ void inf_state_position(struct inf_state_stream *stream, const char *version)
 
 /* ---- objects ---- */
 
-/* The number of the dictionary, which is written before the next batch if it is new. */
-static uint32_t dictionary_number(struct inf_state *state, struct pack_dictionary *dictionary)
+/* The dictionary, which is written before the next batch if it is new. */
+static struct state_dictionary *dictionary_of(struct inf_state *state,
+                                              struct pack_dictionary *dictionary)
 {
     struct state_dictionary *d;
     if (!dictionary)
-        return 0;
+        return NULL;
     d = dictionary_by_id(state, pack_dictionary_id(dictionary));
     if (!d)
         d = dictionary_add(state, state->next_dictionary);
@@ -194,7 +254,7 @@ static uint32_t dictionary_number(struct inf_state *state, struct pack_dictionar
         d->id = pack_dictionary_id(dictionary);
         d->dictionary = pack_dictionary_ref(dictionary);
     }
-    return d->number;
+    return d;
 }
 
 /* @object in a form that can be written: its hash, if it has one, is made with the key of the state.
@@ -215,22 +275,28 @@ static const struct inf_object *pack_for_state(struct inf_state_stream *stream,
     return packed;
 }
 
-void state_put(struct inf_state_stream *stream, const struct inf_object *object)
+void state_put(struct inf_state_stream *stream, const struct inf_object *object,
+               const struct str *labels)
 {
     struct inf_state *state = stream->state;
     const struct inf_object *packed;
+    struct state_dictionary *dictionary;
+    struct object_refs refs = {0, 0};
     struct place place, old;
-    uint32_t number;
     if (!is_recording(state))
         return;
     packed = pack_for_state(stream, object);
-    number = dictionary_number(state, object_image_dictionary(packed));
-    place = writer_put_object(state, stream->number, packed, number);
-    if (number)
-        dictionary_by_number(state, number)->last_segment = place.segment;
+    dictionary = dictionary_of(state, object_image_dictionary(packed));
+    if (labels && labels->len <= RECORD_LABELS_MAX)
+        refs.labels = labels_define(state, *labels);
+    if (dictionary)
+        refs.dictionary = dictionary->number;
+    place = writer_put_object(state, stream->number, packed, refs);
+    if (dictionary)
+        dictionary->last_segment = place.segment;
     inf_object_unref(packed);
     segment_live(state, &place);
-    old = live_index_put(&stream->index, state_key_hash(state, object_key(object)), place, NULL);
+    old = live_index_put(&stream->index, state_key_hash(state, object_key(object)), place);
     segment_dead(state, &old);
 }
 
@@ -252,16 +318,16 @@ void state_delete(struct inf_state_stream *stream, const struct inf_object *obje
 
 /* ---- loaded objects ---- */
 
-bool state_stream_take(struct inf_state_stream *stream, size_t n,
-                       void (*take)(void *ctx, const struct inf_object *object), void *ctx)
+bool state_stream_take(struct inf_state_stream *stream, size_t n, saved_object_fn *take, void *ctx)
 {
-    const struct inf_object *object;
-    for (; n > 0 && (object = live_index_take(&stream->index)); n--)
-        take(ctx, object);
-    if (stream->index.loaded)
+    struct loaded_object loaded;
+    for (; n > 0 && live_index_take(&stream->index, &loaded); n--) {
+        take(ctx, loaded.object, loaded.labels ? &loaded.labels->text : NULL);
+        label_set_unref(loaded.labels);
+    }
+    if (stream->index.loaded.count)
         return true;
-    while (live_index_take(&stream->index))
-        continue; /* frees the memory of loaded objects; there are none */
+    live_index_take(&stream->index, &loaded); /* frees the list; there are no more */
     stream->restored = false;
     pack_dictionary_unref(stream->newest_dictionary);
     stream->newest_dictionary = NULL;

@@ -84,6 +84,10 @@ static void start_segment(struct inf_state *state)
     segments_add(state);
     state->end_offset = 0;
     state->next_segment = false;
+    if (!MUTANT("state: labels of another segment")) {
+        live_index_clear(&state->labels);
+        state->next_labels = 1;
+    }
     put_segment_head(state, add_chunk(state, state->newest, 0));
     list_for_each(node, &state->streams) {
         struct inf_state_stream *stream = container_of(node, struct inf_state_stream, node);
@@ -105,12 +109,17 @@ static bool is_segment_full(const struct inf_state *state)
             state->end_offset >= 4 * state->definitions);
 }
 
+void writer_begin_record(struct inf_state *state)
+{
+    if (!state->batch_records && is_segment_full(state))
+        start_segment(state);
+}
+
 /* Where the next record of the current batch goes. */
 static struct buf *batch_room(struct inf_state *state)
 {
     struct write_chunk *chunk;
-    if (!state->batch_records && is_segment_full(state))
-        start_segment(state);
+    writer_begin_record(state);
     chunk = last_chunk(state);
     if (!chunk)
         chunk = add_chunk(state, state->newest, state->end_offset);
@@ -125,21 +134,14 @@ struct place writer_put(struct inf_state *state, const struct record *record)
 }
 
 struct place writer_put_object(struct inf_state *state, uint32_t stream,
-                               const struct inf_object *object, uint32_t dictionary)
+                               const struct inf_object *object, struct object_refs refs)
 {
-    struct record record = {RECORD_OBJECT, 0, stream, dictionary, {"", 0}};
+    struct record record = {RECORD_OBJECT, 0, stream, object_refs_number(refs), {"", 0}};
     struct buf *out = batch_room(state);
     size_t begin = record_begin(out, &record);
     object_image_put(out, object);
     state->batch_records++;
     return count_bytes(state, record_end(out, begin));
-}
-
-struct place writer_put_copy(struct inf_state *state, struct str record)
-{
-    buf_put(batch_room(state), record.at, record.len);
-    state->batch_records++;
-    return count_bytes(state, record.len);
 }
 
 static void close_batch(struct inf_state *state, uint64_t flush)

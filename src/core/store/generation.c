@@ -56,13 +56,23 @@ struct entry *generation_find(const struct generation *g, struct str key)
     return generation_find_hashed(g, key, generation_hash(g, key));
 }
 
+static void add_entry(struct generation *g, struct entry *e, uint64_t hash)
+{
+    hashmap_add(&g->by_key, &e->by_key, hash);
+    tree_add(&g->in_order, &e->in_order);
+    g->bytes += inf_object_size(e->object);
+}
+
 void generation_add(struct generation *g, const struct inf_object *held,
                     const struct inf_object *object, uint64_t hash)
 {
-    struct entry *e = index_entry_new(&g->indexes, held, object);
-    hashmap_add(&g->by_key, &e->by_key, hash);
-    tree_add(&g->in_order, &e->in_order);
-    g->bytes += inf_object_size(held);
+    add_entry(g, index_entry_new(&g->indexes, held, object), hash);
+}
+
+void generation_add_labelled(struct generation *g, const struct inf_object *held, struct str labels,
+                             uint64_t hash)
+{
+    add_entry(g, index_entry_new_labelled(&g->indexes, held, labels), hash);
 }
 
 const struct inf_object *generation_swap(struct generation *g, struct entry *e,

@@ -49,6 +49,10 @@ struct entry *generation_find_hashed(const struct generation *g, struct str key,
 void generation_add(struct generation *g, const struct inf_object *held,
                     const struct inf_object *object, uint64_t hash);
 
+/* The same for an object whose text is not needed: index_entry_new_labelled(). */
+void generation_add_labelled(struct generation *g, const struct inf_object *held, struct str labels,
+                             uint64_t hash);
+
 /* Replaces the object of @e by @held (takes over the reference) of the same key, whose ordinary form
  * is @object. The old reference goes to the caller. */
 const struct inf_object *generation_swap(struct generation *g, struct entry *e,

@@ -215,6 +215,7 @@ static struct more_members **more_of(const struct index_set *set, const struct e
 void index_update(struct index_set *set, struct entry *entry, const struct inf_object *object)
 {
     struct more_members *none = NULL, **more = more_of(set, entry, &none);
+    set->last_labels = NULL; /* it may be freed */
     for (size_t i = 0; i < tree_count(set); i++) {
         const struct index_def *def = i < INDEX_DEFS ? NULL : &set->defs[i - INDEX_DEFS];
         struct index_update u = {.set = set,
@@ -233,25 +234,63 @@ void index_update(struct index_set *set, struct entry *entry, const struct inf_o
 
 /* ---- entries ---- */
 
-struct entry *index_entry_new(struct index_set *set, const struct inf_object *held,
-                              const struct inf_object *object)
+/* Objects that follow each other in a list mostly have the same namespace, and often the same labels. */
+static struct index_bucket *find_bucket(struct tree *index, struct index_bucket **last,
+                                        struct str value)
 {
-    struct str ns = str_of(inf_object_namespace(object));
-    struct index_bucket *bucket = index_bucket(&set->namespaces, ns);
+    if (*last && str_eq(value_of(*last), value))
+        return *last;
+    *last = index_bucket(index, value);
+    if (!*last)
+        *last = bucket_new(index, value);
+    return *last;
+}
+
+/* An entry that is in the index of namespaces only. */
+static struct entry *entry_new(struct index_set *set, const struct inf_object *held)
+{
     struct entry *entry = memset(slots_take(&set->entries), 0, set->entries.size);
+    struct str ns = str_of(inf_object_namespace(held));
     entry->object = held;
     for (size_t i = 0; i < tree_count(set); i++)
         entry->members[i].entry = entry;
-    bucket = bucket ? bucket : bucket_new(&set->namespaces, ns);
-    bucket->count++;
+    find_bucket(&set->namespaces, &set->last_namespace, ns)->count++;
+    return entry;
+}
+
+struct entry *index_entry_new(struct index_set *set, const struct inf_object *held,
+                              const struct inf_object *object)
+{
+    struct entry *entry = entry_new(set, held);
     index_update(set, entry, object);
     return entry;
+}
+
+struct entry *index_entry_new_labelled(struct index_set *set, const struct inf_object *held,
+                                       struct str labels)
+{
+    struct entry *entry = entry_new(set, held);
+    struct member *member = &entry->members[INDEX_LABELS];
+    assert(!set->n_defs);
+    if (!labels.len)
+        return entry;
+    member->bucket = find_bucket(&set->trees[INDEX_LABELS], &set->last_labels, labels);
+    member->bucket->count++;
+    list_push(&member->bucket->members, &member->in_bucket);
+    return entry;
+}
+
+struct str index_entry_labels(const struct entry *entry)
+{
+    const struct index_bucket *bucket = entry->members[INDEX_LABELS].bucket;
+    return bucket ? value_of(bucket) : (struct str){"", 0};
 }
 
 size_t index_entry_free(struct index_set *set, struct entry *entry)
 {
     struct more_members *none = NULL, **list = more_of(set, entry, &none), *more;
     size_t further = 0;
+    set->last_namespace = set->last_labels = NULL; /* they may be freed */
     for (size_t i = 0; i < tree_count(set); i++)
         if (entry->members[i].bucket)
             member_leave(&entry->members[i]);

@@ -91,10 +91,12 @@ struct index_set {
     const struct index_def *defs;
     size_t n_defs;
     struct slots entries;
-    struct tree namespaces; /* of struct index_bucket that only count */
-    struct tree *trees;     /* of struct index_bucket, by value */
-    bool incomplete;        /* a value was not indexed: see INDEX_VALUES_MAX */
-    uint64_t queries;       /* label queries so far; see struct index_bucket */
+    struct tree namespaces;              /* of struct index_bucket that only count */
+    struct index_bucket *last_namespace; /* of the last entry that was added; NULL: unknown */
+    struct index_bucket *last_labels;    /* the same for its labels */
+    struct tree *trees;                  /* of struct index_bucket, by value */
+    bool incomplete;                     /* a value was not indexed: see INDEX_VALUES_MAX */
+    uint64_t queries;                    /* label queries so far; see struct index_bucket */
 };
 
 void index_set_init(struct index_set *set, const struct index_def *defs, size_t n_defs);
@@ -106,6 +108,14 @@ void index_set_free(struct index_set *set);
  * the ordinary form of @held. */
 struct entry *index_entry_new(struct index_set *set, const struct inf_object *held,
                               const struct inf_object *object);
+
+/* The same for an object whose text is not needed: there are no definitions, and @labels is the text of its
+ * metadata.labels, empty if it has none. */
+struct entry *index_entry_new_labelled(struct index_set *set, const struct inf_object *held,
+                                       struct str labels);
+
+/* The text of the labels of @entry; empty: it has none, or is not in the index. Borrowed. */
+struct str index_entry_labels(const struct entry *entry);
 
 /* Updates the indexes after the object of @entry was replaced by another of the same key, whose
  * ordinary form is @object. */

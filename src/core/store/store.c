@@ -398,26 +398,36 @@ void store_copy(struct inf_store *store, const struct inf_store *from, const cha
     store_advance(store, from->resource_version);
 }
 
-/* The last one of a key wins, as in generation_put(). */
-bool generation_restore(struct generation *next, const struct inf_object *restored)
+/* Adds @restored, whose text is needed. */
+static bool restore_expanded(struct generation *next, const struct inf_object *restored,
+                             struct entry *e, uint64_t hash)
 {
-    const struct inf_object *object = object_try_unpack(restored), *held; /* for the indexes */
-    struct entry *e;
-    uint64_t hash;
+    const struct inf_object *object = object_try_unpack(restored), *held;
     if (!object)
         return false;
-    if (MUTANT("restore-loses-one") && generation_count(next) == 3) {
-        inf_object_unref(object);
-        return true;
-    }
-    hash = generation_hash(next, object_key(object));
-    e = generation_find_hashed(next, object_key(object), hash);
     held = object_pack_restored(&next->store->packer, restored, object, generation_count(next));
     if (e)
         inf_object_unref(generation_swap(next, e, held, object));
     else
         generation_add(next, held, object, hash);
     inf_object_unref(object);
+    return true;
+}
+
+/* The last one of a key wins, as in generation_put(). */
+bool generation_restore(struct generation *next, const struct inf_object *restored,
+                        const struct str *labels)
+{
+    struct object_packer *packer = &next->store->packer;
+    uint64_t hash = generation_hash(next, object_key(restored));
+    struct entry *e = generation_find_hashed(next, object_key(restored), hash);
+    if (MUTANT("restore-loses-one") && generation_count(next) == 3)
+        return true;
+    if (e || !labels || next->indexes.n_defs || !packer->context || !object_is_packed(restored))
+        return restore_expanded(next, restored, e, hash);
+    if (!object_packer_adopt(packer, restored, generation_count(next)))
+        return false;
+    generation_add_labelled(next, inf_object_ref(restored), *labels, hash);
     return true;
 }
 
@@ -547,8 +557,19 @@ bool store_emit_some(struct inf_store *store, size_t budget, store_emit_fn emit,
 const struct inf_object *store_form_of(const struct inf_store *store,
                                        const struct inf_object *object)
 {
+    struct str labels;
+    return store_form_labelled(store, object, &labels);
+}
+
+const struct inf_object *store_form_labelled(const struct inf_store *store,
+                                             const struct inf_object *object,
+                                             struct str *ret_labels)
+{
     struct entry *e = generation_find(store->current, object_key(object));
-    return e && is_same_state(e->object, object) ? e->object : NULL;
+    if (!e || !is_same_state(e->object, object))
+        return NULL;
+    *ret_labels = index_entry_labels(e);
+    return e->object;
 }
 
 struct generation *store_current(const struct inf_store *store)

@@ -126,9 +126,12 @@ void store_set_indexes(struct inf_store *store, const struct index_def *defs, si
 /* Adds the objects of @from in @ns ("": all) that @store lacks. Emits no events. */
 void store_copy(struct inf_store *store, const struct inf_store *from, const char *ns);
 
-/* Adds an object of an earlier process, packed or ordinary (borrowed), to @next. Returns false if it is
+/* Adds an object of an earlier process, packed or ordinary (borrowed), to @next. @labels is the text of its
+ * metadata.labels, empty if it has none; NULL: not known. A packed one in a compact store without index
+ * definitions whose labels are known is not expanded. Returns false if an object that was expanded is
  * damaged. */
-bool generation_restore(struct generation *next, const struct inf_object *restored);
+bool generation_restore(struct generation *next, const struct inf_object *restored,
+                        const struct str *labels);
 
 /* Makes @next current, in a store without objects. Emits no events. The store owns it from now on. */
 void store_restore(struct inf_store *store, struct generation *next, const char *resource_version);
@@ -145,6 +148,11 @@ bool store_emit_some(struct inf_store *store, size_t budget, store_emit_fn emit,
  * version of it. */
 const struct inf_object *store_form_of(const struct inf_store *store,
                                        const struct inf_object *object);
+
+/* The same, with the text of its metadata.labels, borrowed; empty: it has none. */
+const struct inf_object *store_form_labelled(const struct inf_store *store,
+                                             const struct inf_object *object,
+                                             struct str *ret_labels);
 
 /* The generation that readers see. */
 struct generation *store_current(const struct inf_store *store);

@@ -174,7 +174,7 @@ static void put_packed(struct state_world *w, struct inf_state_stream *pods, uns
                                n, generation, generation, generation);
         struct inf_object *object = object_from(text);
         const struct inf_object *packed = object_pack(&packer, object, n);
-        state_put(pods, packed);
+        state_put(pods, packed, NULL);
         inf_object_unref(packed);
         inf_object_unref(object);
         free(text);

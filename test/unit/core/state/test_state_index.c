@@ -34,7 +34,7 @@ static void it_equals_a_plain_array_after_random_changes(void **state)
         unsigned key = (unsigned)rng_below(&rng, KEYS);
         struct place place = {step, step * 3, step % 100};
         if (rng_below(&rng, 3)) {
-            old = live_index_put(&index, hash_of(key), place, NULL);
+            old = live_index_put(&index, hash_of(key), place);
             count += !model[key].segment;
         } else {
             old = live_index_remove(&index, hash_of(key));
@@ -57,25 +57,26 @@ static void loaded_objects_are_taken_once(void **state)
 {
     struct live_index index = {0};
     struct inf_object *object = pod("shop/a", "u", 1, 1);
-    const struct inf_object *taken;
+    struct loaded_object taken;
     size_t expected = KEYS, n = 0;
     (void)state;
     for (unsigned key = 0; key < KEYS; key++)
-        live_index_put(&index, hash_of(key), (struct place){1, key, 1}, inf_object_ref(object));
+        live_index_load(&index, hash_of(key), (struct place){1, key, 1},
+                        (struct loaded_object){.object = inf_object_ref(object)});
     for (unsigned key = 0; key < KEYS; key += 10, expected--)
         live_index_remove(&index, hash_of(key));
     for (unsigned key = 1; key < KEYS; key += 10, expected--) /* replaced by a change */
-        live_index_put(&index, hash_of(key), (struct place){2, key, 1}, NULL);
-    while ((taken = live_index_take(&index))) {
-        size_t loaded = index.loaded;
-        inf_object_unref(taken);
+        live_index_put(&index, hash_of(key), (struct place){2, key, 1});
+    while (live_index_take(&index, &taken)) {
+        size_t loaded = index.loaded.count;
+        inf_object_unref(taken.object);
         n++;
         live_index_remove(&index, hash_of((unsigned)n * 10 + 2)); /* one that may be loaded */
-        expected -= loaded - index.loaded;
-        live_index_put(&index, hash_of(KEYS + (unsigned)n), (struct place){3, 1, 1}, NULL);
+        expected -= loaded - index.loaded.count;
+        live_index_put(&index, hash_of(KEYS + (unsigned)n), (struct place){3, 1, 1});
     }
     assert_int_equal(n, expected);
-    assert_int_equal(index.loaded, 0);
+    assert_int_equal(index.loaded.count, 0);
     live_index_clear(&index);
     assert_int_equal(inf_object_size(object) > 0, 1);
     inf_object_unref(object);
@@ -87,7 +88,7 @@ static void a_million_objects_need_at_most_54_bytes_each(void **state)
     struct rng rng = {7};
     (void)state;
     for (unsigned n = 1; n <= 1000 * 1000; n++) {
-        live_index_put(&index, rng_next(&rng), (struct place){1, n, 1}, NULL);
+        live_index_put(&index, rng_next(&rng), (struct place){1, n, 1});
         if (n % 100000 == 0)
             assert_true(live_index_memory(&index) <= (size_t)n * 54);
     }

@@ -102,7 +102,7 @@ static void restore_pods(struct fixture *f)
 {
     for (unsigned n = 0; n < PODS; n++) {
         const struct inf_object *held = held_pod(f, n);
-        assert_true(generation_restore(f->next, held));
+        assert_true(generation_restore(f->next, held, NULL));
         inf_object_unref(held);
     }
     assert_int_equal(inf_store_count(f->store), 0); /* readers do not see a part of it */
@@ -238,7 +238,7 @@ static void the_last_object_of_a_key_wins(void **state)
     struct fixture *f = *state;
     for (unsigned version = 1; version <= 2; version++) {
         struct inf_object *object = web_pod(1, version);
-        assert_true(generation_restore(f->next, object));
+        assert_true(generation_restore(f->next, object, NULL));
         inf_object_unref(object);
     }
     store_restore(f->store, f->next, "2");
@@ -251,7 +251,7 @@ static void only_the_same_version_has_a_form(void **state)
 {
     struct fixture *f = *state;
     struct inf_object *known = web_pod(1, 1), *newer = web_pod(1, 2), *other = web_pod(2, 1);
-    assert_true(generation_restore(f->next, known));
+    assert_true(generation_restore(f->next, known, NULL));
     store_restore(f->store, f->next, "1");
     f->next = NULL;
     assert_ptr_equal(store_form_of(f->store, known), known);
