@@ -18,6 +18,7 @@ static const char *reason_of(int status)
     switch (status) {
     case 200: return "OK";
     case 400: return "Bad Request";
+    case 401: return "Unauthorized";
     case 403: return "Forbidden";
     case 404: return "Not Found";
     case 405: return "Method Not Allowed";
@@ -47,6 +48,11 @@ static const struct http_server_request *request_of(const struct http_exchange *
 void http_exchange_set_user(struct http_exchange *x, struct http_exchange_user *user)
 {
     x->user = user;
+}
+
+void *http_exchange_client(const struct http_exchange *x)
+{
+    return x->client;
 }
 
 void http_exchange_header(struct http_exchange *x, const char *name, const char *value)

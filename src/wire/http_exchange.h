@@ -38,6 +38,9 @@ struct http_exchange_user {
 /* Sets the user (not copied), which is called until the exchange is finished. */
 void http_exchange_set_user(struct http_exchange *x, struct http_exchange_user *user);
 
+/* The client given to http_server_accept_client(); NULL: none. */
+void *http_exchange_client(const struct http_exchange *x);
+
 /* Adds a header to the response, before reply or start. Name and value must not contain line
  * ends. */
 void http_exchange_header(struct http_exchange *x, const char *name, const char *value);

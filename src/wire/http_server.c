@@ -59,6 +59,7 @@ static void exchange_free_deferred(struct deferred_free *deferred_free)
     http_request_parser_free(x->parser);
     buf_free(&x->in);
     buf_free(&x->headers);
+    free(x->client);
     free(x);
 }
 
@@ -290,10 +291,16 @@ struct http_server *http_server_new(struct clock *clock, const struct http_serve
 
 void http_server_accept(struct http_server *s, struct stream *stream)
 {
+    http_server_accept_client(s, stream, NULL);
+}
+
+void http_server_accept_client(struct http_server *s, struct stream *stream, void *client)
+{
     struct http_exchange *x = NEW(struct http_exchange);
     x->stream_user.ops = &stream_user_ops;
     x->server = s;
     x->stream = stream;
+    x->client = client;
     stream->user = &x->stream_user;
     x->parser = http_request_parser_new(s->limits.head_max);
     x->timer.fire = exchange_on_timeout;
@@ -315,6 +322,12 @@ bool http_server_make_room(struct http_server *s)
     }
     s->crowded = true;
     return false;
+}
+
+void http_server_disconnect(struct http_server *s)
+{
+    while (!list_empty(&s->exchanges))
+        exchange_abort(container_of(s->exchanges.next, struct http_exchange, node), "disconnected");
 }
 
 static void server_free_deferred(struct deferred_free *deferred_free)

@@ -61,12 +61,21 @@ struct http_server *http_server_new(struct clock *clock, const struct http_serve
 /* Serves the client on @stream, which is open. Takes ownership of @stream. */
 void http_server_accept(struct http_server *server, struct stream *stream);
 
+/* The same for a client that the user has identified: http_exchange_client() returns @client, which is
+ * freed with free() after the connection. */
+void http_server_accept_client(struct http_server *server, struct stream *stream, void *client);
+
 /*
  * Makes room for a waiting client: closes the connection that has been idle, without a request in
  * progress, for the longest time. Returns false if none is idle; then the next one that becomes
  * idle is closed, unless a connection is accepted before.
  */
 bool http_server_make_room(struct http_server *server);
+
+/* Closes all connections, in the same way as if the clients had disconnected: users of unfinished
+ * exchanges get on_abort. The server accepts further connections. Not to be called inside a callback of
+ * an exchange. */
+void http_server_disconnect(struct http_server *server);
 
 /* May be called at any time, also inside a callback. Closes all connections; exchanges are no
  * longer valid. No callback is made afterwards, not even on_abort. NULL is allowed. */

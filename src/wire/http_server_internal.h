@@ -54,9 +54,10 @@ struct http_exchange {
     struct timer timer;
     struct deferred_free deferred_free;
     enum exchange_after after;
-    bool served; /* at least one request was served */
-    bool ended;  /* the client sends no more */
-    bool paused; /* `in` is full */
+    void *client; /* NULL: not identified */
+    bool served;  /* at least one request was served */
+    bool ended;   /* the client sends no more */
+    bool paused;  /* `in` is full */
 
     struct http_exchange_user *user; /* NULL: only on_request */
     struct buf headers;              /* by http_exchange_header() */

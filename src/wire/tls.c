@@ -3,8 +3,8 @@
  *
  *     opening -> handshaking -> open -> ending -> ended        and from everywhere: closed
  *
- * Normal path: the stream below opens, OpenSSL does the handshake over it, bytes written meanwhile
- * are sent, the user gets on_open. Then each on_bytes from below is decrypted record by record and
+ * Normal path: the stream below opens (an accepted one is open), OpenSSL does the handshake over it,
+ * bytes written meanwhile are sent, the user gets on_open. Then each on_bytes from below is decrypted record by record and
  * delivered. close_notify from the peer ends the stream properly.
  *
  * Yields: if the user takes only part of a record, the rest stays in `kept` (at most one record)
@@ -65,7 +65,8 @@ struct tls {
     char *name;
     struct buf unsent; /* bytes written before the handshake was done */
     struct buf kept;   /* plaintext not taken yet: at most one record */
-    bool opened;       /* on_open was called */
+    bool is_server;
+    bool opened; /* on_open was called */
     bool paused;
     bool owed;    /* the user called resume() and must get a call */
     bool offered; /* it got one in the current call from below */
@@ -104,7 +105,10 @@ static void tls_report_end(struct tls *t)
 /* After an OpenSSL call failed. The next flush sends the alert to the peer. */
 static void tls_fail(struct tls *t)
 {
-    tls_check_explain(&t->check, &t->wire, &t->why);
+    if (t->is_server)
+        err_set(&t->why, INF_ETLS, "TLS with %s: %s", t->peer, tls_reason());
+    else
+        tls_check_explain(&t->check, &t->wire, &t->why);
     sm_move(&t->sm, TLS_ENDING, "failed");
 }
 
@@ -209,7 +213,8 @@ static void tls_on_handshake_done(struct tls *t)
     }
     sm_move(&t->sm, TLS_OPEN, "%s%s", SSL_get_version(t->ssl),
             SSL_session_reused(t->ssl) ? ", resumed" : "");
-    tls_session_store_reusable(t->ssl);
+    if (!t->is_server)
+        tls_session_store_reusable(t->ssl);
     tls_encrypt(t, t->unsent.bytes, t->unsent.len);
     buf_free(&t->unsent);
     tls_flush(t);
@@ -232,7 +237,7 @@ static void tls_handshake(struct tls *t)
         tls_flush(t);
 }
 
-static int tls_prepare(struct tls *t)
+static int tls_create_ssl(struct tls *t)
 {
     BIO *bio = tls_bio_new(t->context->bio_method, &t->wire);
     ERR_clear_error();
@@ -242,6 +247,13 @@ static int tls_prepare(struct tls *t)
         return err_set(&t->why, INF_ETLS, "TLS with %s: %s", t->peer, tls_reason());
     }
     SSL_set_bio(t->ssl, bio, bio); /* takes ownership */
+    return 0;
+}
+
+static int tls_prepare_client(struct tls *t)
+{
+    if (tls_create_ssl(t) < 0)
+        return -t->why.code; /* UNTESTED: only out of memory leads here */
     SSL_set_connect_state(t->ssl);
     t->check.begun_us = clock_wall_us(t->clock);
     if (tls_check_init(t->ssl, &t->check, &t->why) < 0)
@@ -255,7 +267,7 @@ static int tls_prepare(struct tls *t)
 static void tls_on_lower_open(struct stream_user *user)
 {
     struct tls *t = tls_of_user(user);
-    if (tls_prepare(t) < 0) {
+    if (tls_prepare_client(t) < 0) {
         sm_move(&t->sm, TLS_ENDING, "setup failed");
     } else {
         sm_move(&t->sm, TLS_HANDSHAKING, "connected");
@@ -400,6 +412,30 @@ static const struct stream_ops tls_stream_ops = {
     .unsent = tls_unsent,
     .gather = tls_gather,
 };
+
+/* --- the server ------------------------------------------------------------------------------- */
+
+struct stream *tls_accept(struct stream *lower, struct clock *clock, struct tls_context *context)
+{
+    struct tls *t = NEW(struct tls);
+    t->stream = (struct stream){.ops = &tls_stream_ops};
+    t->lower_user.ops = &tls_lower_user_ops;
+    t->clock = clock;
+    t->context = tls_context_ref(context);
+    t->peer = xstrdup("the client");
+    t->is_server = true;
+    t->lower = lower;
+    lower->user = &t->lower_user;
+    sm_init(&t->sm, tls_states, TLS_OPENING, t->peer, NULL);
+    if (tls_create_ssl(t) == 0) {
+        SSL_set_accept_state(t->ssl);
+        sm_move(&t->sm, TLS_HANDSHAKING, "accepted");
+    } else {
+        sm_move(&t->sm, TLS_ENDING, "setup failed"); /* UNTESTED: only out of memory leads here */
+        stream_resume(lower);
+    }
+    return &t->stream;
+}
 
 /* --- the dialer ------------------------------------------------------------------------------- */
 

@@ -1,8 +1,9 @@
 /*
- * tls.h - TLS 1.2 and 1.3, client side, as a filter: a stream over another stream.
+ * tls.h - TLS 1.2 and 1.3 as a filter: a stream over another stream.
  *
- * Opens when the handshake is done and the server's certificate is valid for the name. Otherwise it
- * ends with INF_ETLS and a text that names the cause and the remedy.
+ * A client's stream opens when the handshake is done and the server's certificate is valid for the
+ * name. Otherwise it ends with INF_ETLS and a text that names the cause and the remedy. A server's
+ * stream opens when the handshake is done; clients need no certificate.
  */
 #ifndef WIRE_TLS_H
 #define WIRE_TLS_H
@@ -23,5 +24,10 @@ struct tls_dialer {
 
 void tls_dialer_init(struct tls_dialer *d, struct dialer *lower, struct clock *clock,
                      struct tls_context *context, const char *server_name);
+
+/* Speaks TLS as a server over @lower, an open stream of which it takes ownership. @context is from
+ * tls_context_new_server(); the stream takes its own reference. The caller sets the user of the returned
+ * stream before the next tick. */
+struct stream *tls_accept(struct stream *lower, struct clock *clock, struct tls_context *context);
 
 #endif

@@ -113,7 +113,7 @@ static int set_key(SSL_CTX *ctx, const char *key_pem, struct inf_error *err)
     return rc;
 }
 
-static int set_identity(SSL_CTX *ctx, const struct tls_settings *s, struct inf_error *err)
+int tls_context_set_identity(SSL_CTX *ctx, const struct tls_settings *s, struct inf_error *err)
 {
     if (!s->cert_pem && !s->key_pem)
         return 0;
@@ -140,14 +140,20 @@ static int set_protocol(SSL_CTX *ctx, const struct tls_settings *s)
            SSL_CTX_set_alpn_protos(ctx, protocols, sizeof(protocols) - 1) == 0;
 }
 
-struct tls_context *tls_context_new(const struct tls_settings *settings, struct inf_error *err)
+struct tls_context *tls_context_new_empty(void)
 {
     struct tls_context *context = NEW(struct tls_context);
-    struct inf_error why;
     context->refs = 1;
     tls_sessions_init(&context->sessions);
     ERR_clear_error();
     context->bio_method = tls_bio_method_new();
+    return context;
+}
+
+struct tls_context *tls_context_new(const struct tls_settings *settings, struct inf_error *err)
+{
+    struct tls_context *context = tls_context_new_empty();
+    struct inf_error why;
     context->ssl_ctx = SSL_CTX_new(TLS_client_method());
     if (!context->bio_method || !context->ssl_ctx || !set_protocol(context->ssl_ctx, settings)) {
         err_set(&why, INF_ECONF, "can't initialize OpenSSL: %s", tls_reason());
@@ -155,7 +161,7 @@ struct tls_context *tls_context_new(const struct tls_settings *settings, struct 
     }
     if (!settings->insecure && set_authorities(context->ssl_ctx, settings->ca_pem, &why) < 0)
         goto fail;
-    if (set_identity(context->ssl_ctx, settings, &why) < 0)
+    if (tls_context_set_identity(context->ssl_ctx, settings, &why) < 0)
         goto fail;
     return context;
 fail:

@@ -24,6 +24,12 @@ struct tls_settings {
 /* Copies what it needs from @settings. Returns NULL, with @err naming the invalid part, on
  * failure. */
 struct tls_context *tls_context_new(const struct tls_settings *settings, struct inf_error *err);
+
+/* For tls_accept(): a server with the given certificate, its chain and its key, which speaks HTTP/1.1
+ * (ALPN) and requests no client certificate. */
+struct tls_context *tls_context_new_server(const char *cert_pem, const char *key_pem,
+                                           struct inf_error *err);
+
 struct tls_context *tls_context_ref(struct tls_context *context);
 void tls_context_unref(struct tls_context *context); /* NULL is allowed */
 

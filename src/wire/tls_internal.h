@@ -4,6 +4,7 @@
  * OpenSSL's types appear by their struct names, so that only the tls*.c files include its headers.
  *
  *     tls_context.c   credentials: one SSL_CTX per set
+ *     tls_server.c    the same for servers
  *     tls_bio.c       OpenSSL's reads and writes on our buffers
  *     tls_check.c     verification of the server, and error texts
  *     tls_session.c   session resumption
@@ -20,6 +21,7 @@
 
 #include "base/buf.h"
 #include "base/list.h"
+#include "wire/tls_context.h"
 
 struct bio_method_st;
 struct bio_st;
@@ -51,6 +53,15 @@ struct tls_context {
 
 /* The text of the last OpenSSL error. */
 const char *tls_reason(void);
+
+/* --- tls_context.c ---------------------------------------------------------------------------- */
+
+/* Everything but the SSL_CTX; `bio_method` is NULL if there is not enough memory. */
+struct tls_context *tls_context_new_empty(void);
+
+/* Sets our certificate, its chain and its key; both NULL: none. */
+int tls_context_set_identity(struct ssl_ctx_st *ctx, const struct tls_settings *settings,
+                             struct inf_error *err);
 
 /* --- tls_bio.c -------------------------------------------------------------------------------- */
 
