@@ -71,6 +71,7 @@ struct program {
     struct polled_fd life, output, errors;
     struct buf stdout_text, stderr_text;
     size_t output_max, errors_max;
+    bool errors_bounded;
     uint64_t timeout_ms;
     struct timer timer; /* the timeout; while stopping, the delay until SIGKILL */
 
@@ -183,6 +184,15 @@ static void program_on_timer(struct timer *timer)
 
 /* ---- output ---- */
 
+static void program_stop_writing(struct program *p, struct polled_fd *polled, size_t max)
+{
+    polled_fd_close(p, polled); /* so that the program notices */
+    if (p->sm.state != PROGRAM_RUNNING)
+        return;
+    program_set_fate(p, CHILD_TOO_MUCH, 0, "more than %zu bytes of output", max);
+    program_stop(p, PROGRAM_STOPPING, p->how);
+}
+
 /* Reads once. Returns false if nothing is available now, or the pipe has ended. */
 static bool program_read(struct program *p, struct polled_fd *polled)
 {
@@ -197,14 +207,13 @@ static bool program_read(struct program *p, struct polled_fd *polled)
     }
     if (polled == &p->errors) {
         buf_put(&p->stderr_text, bytes, (size_t)n);
-        if (p->stderr_text.len > p->errors_max)
+        if (p->stderr_text.len > p->errors_max) {
             buf_consume(&p->stderr_text, p->stderr_text.len - p->errors_max);
-    } else if (buf_append(&p->stdout_text, bytes, (size_t)n, p->output_max) < 0) {
-        polled_fd_close(p, &p->output); /* so that the program notices */
-        if (p->sm.state == PROGRAM_RUNNING) {
-            program_set_fate(p, CHILD_TOO_MUCH, 0, "more than %zu bytes of output", p->output_max);
-            program_stop(p, PROGRAM_STOPPING, p->how);
+            if (p->errors_bounded)
+                program_stop_writing(p, polled, p->errors_max);
         }
+    } else if (buf_append(&p->stdout_text, bytes, (size_t)n, p->output_max) < 0) {
+        program_stop_writing(p, polled, p->output_max);
     }
     secret_wipe(bytes, (size_t)n);
     return true;
@@ -321,6 +330,7 @@ static struct child *program_spawn(struct spawner *spawner, const struct child_s
     p->life.fd = p->output.fd = p->errors.fd = -1;
     p->output_max = spec->output_max;
     p->errors_max = spec->errors_max;
+    p->errors_bounded = spec->errors_bounded;
     p->timeout_ms = spec->timeout_ms;
     p->timer.fire = program_on_timer;
     p->io_task.run = program_report_end;

@@ -3,10 +3,13 @@
  *
  * The process gets its own process group, default signal handlers, an empty signal mask, and no
  * descriptors other than 0, 1 and 2. Its stdin is a memory file with the input, so that nothing has
- * to be written while it runs, and a program that does not read causes no deadlock.
+ * to be written while it runs, and a program that does not read causes no deadlock. The kernel kills it
+ * when this process dies, so that after a crash no program of an earlier run overlaps a new one; that
+ * does not include processes that it started, and needs the thread that started it to live.
  *
- * posix_spawn() is used because it does not copy our page tables, which takes 0.1 s with a large
- * cache. A pidfd is used because it can be polled like any descriptor and never refers to another
+ * The process shares our memory until it executes the program (clone() with CLONE_VM and CLONE_VFORK):
+ * copying our page tables takes 0.1 s with a large cache. posix_spawn() does the same, but can't ask for
+ * the signal. A pidfd is used because it can be polled like any descriptor and never refers to another
  * process.
  */
 #ifndef LOOP_SPAWN_H

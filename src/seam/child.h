@@ -9,7 +9,8 @@
  *   1. on_end is called once, and never inside spawn or close. A program that cannot be started ends
  *      like any other.
  *   2. A program gets its own process group. When it has ended, the remaining processes of the group
- *      are killed. A process that must survive needs its own session.
+ *      are killed. A process that must survive needs its own session. If this process dies, the
+ *      program is killed, too.
  *   3. A program that runs too long or writes too much receives SIGTERM (the whole group), and after
  *      CHILD_GRACE_MS SIGKILL. Its end is reported when it has exited.
  *   4. close: no callback is made afterwards, and a program that still runs is ended as in rule 3. It
@@ -18,6 +19,7 @@
 #ifndef SEAM_CHILD_H
 #define SEAM_CHILD_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -35,9 +37,11 @@ struct child_spec {
     const char *const *argv; /* NULL-terminated; argv[0] without a slash is searched in PATH */
     const char *const *env;  /* NULL-terminated "NAME=value" strings, added to our environment; they
                                 replace variables of the same name; NULL: none */
+    bool clean_env;          /* of our environment it gets only PATH, HOME, LANG and TZ */
     struct str input;        /* written to its stdin, which is then closed */
     size_t output_max;       /* bytes of stdout; more is CHILD_TOO_MUCH */
     size_t errors_max;       /* bytes of stderr; of longer output the last bytes are kept */
+    bool errors_bounded;     /* more than errors_max bytes of stderr is CHILD_TOO_MUCH, too */
     uint64_t timeout_ms;     /* 0: no limit */
 };
 
@@ -45,7 +49,7 @@ enum child_fate {
     CHILD_EXITED,    /* `code` is its exit code */
     CHILD_KILLED,    /* by a signal that we did not send; `code` is its number */
     CHILD_TIMED_OUT, /* longer than timeout_ms */
-    CHILD_TOO_MUCH,  /* more than output_max */
+    CHILD_TOO_MUCH,  /* more than output_max, or errors_max if bounded */
     CHILD_UNSTARTED, /* `code` is an errno */
     CHILD_LOST,      /* other code in this process waited for it: its exit status is unknown */
 };

@@ -22,6 +22,7 @@
 
 #include "base/alloc.h"
 #include "child_world.h"
+#include "loop/spawn.h"
 
 struct world {
     struct child_world *w;
@@ -203,6 +204,26 @@ static void test_kills_a_grandchild_after_the_end(void **state)
     await_death(t);
 }
 
+/* Forked, because it must die: the program it started dies, too. */
+static void test_the_kernel_kills_a_program_whose_parent_died(void **state)
+{
+    struct world *t = *state;
+    const char *argv[] = {"sh", "-c",
+                          "echo $$ > $DIR/pid; : > $DIR/ready; while :; do sleep 1000; done", NULL};
+    pid_t parent = fork();
+    if (parent == 0) {
+        struct spawned spawned;
+        t->w->spec.argv = argv;
+        if (spawn_process(&t->w->spec, &spawned) != 0)
+            _exit(1);
+        while (!is_there(t, "ready"))
+            sched_yield();
+        _exit(0);
+    }
+    assert_int_equal(waitpid(parent, NULL, 0), parent);
+    await_death(t);
+}
+
 static void test_kills_a_program_that_writes_too_much_and_ignores_sigterm(void **state)
 {
     struct world *t = *state;
@@ -313,6 +334,7 @@ int main(void)
         CASE(test_timeout_kills_grandchildren),
         CASE(test_has_no_effect_if_the_program_ends_in_time),
         CASE(test_kills_a_grandchild_after_the_end),
+        CASE(test_the_kernel_kills_a_program_whose_parent_died),
         CASE(test_kills_a_program_that_writes_too_much_and_ignores_sigterm),
         CASE(test_sends_no_signal_after_the_program_was_reaped),
         CASE(test_close_after_the_start),

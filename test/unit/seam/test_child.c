@@ -139,6 +139,17 @@ static void test_passes_the_environment(void **state)
                 "kept new too a=b\n1\n");
 }
 
+static void test_passes_a_clean_environment(void **state)
+{
+    struct child_world *w = *state;
+    setenv("CHILD_TEST_KEPT", "secret", 1);
+    setenv("TZ", "UTC", 1);
+    w->spec.clean_env = true;
+    w->spec.env = (const char *const[]){"CHILD_TEST=new", NULL};
+    child_world_run(w, "echo $CHILD_TEST_KEPT,$CHILD_TEST,$TZ,${PATH:+path}");
+    assert_string_equal(w->runner.output.bytes, ",new,UTC,path\n");
+}
+
 static void test_passes_only_the_standard_descriptors(void **state)
 {
     struct child_world *w = *state;
@@ -214,6 +225,15 @@ static void test_stops_a_program_with_endless_output(void **state)
     child_world_run(w, "while :; do echo words and words and words; done");
     assert_end(w, CHILD_TOO_MUCH, 0, "more than 65536 bytes of output");
     assert_true(w->runner.output.len <= w->spec.output_max);
+}
+
+static void test_stops_a_program_with_endless_bounded_stderr(void **state)
+{
+    struct child_world *w = *state;
+    w->spec.errors_bounded = true;
+    child_world_run(w, "yes >&2");
+    assert_int_equal(w->runner.fate, CHILD_TOO_MUCH);
+    assert_string_equal(w->runner.how, "more than 4096 bytes of output");
 }
 
 static void test_keeps_the_end_of_stderr(void **state)
@@ -310,6 +330,7 @@ int main(void)
         CASE(test_passes_a_large_stdin),
         CASE(test_accepts_that_stdin_is_not_read),
         CASE(test_passes_the_environment),
+        CASE(test_passes_a_clean_environment),
         CASE(test_passes_only_the_standard_descriptors),
         CASE(test_creates_a_process_group),
         CASE(test_resets_signals),
@@ -317,6 +338,7 @@ int main(void)
         CASE(test_accepts_output_of_exactly_the_limit),
         CASE(test_reports_one_byte_over_the_limit),
         CASE(test_stops_a_program_with_endless_output),
+        CASE(test_stops_a_program_with_endless_bounded_stderr),
         CASE(test_keeps_the_end_of_stderr),
         CASE(test_runs_fifty_programs_at_once),
         CASE(test_limits_the_number_of_programs),
