@@ -110,10 +110,10 @@ static void answer_access(struct conn *c)
 {
     yyjson_doc *doc = yyjson_read(c->request.body, c->request.body_len, 0);
     yyjson_val *spec = yyjson_obj_get(yyjson_doc_get_root(doc), "spec");
-    yyjson_val *asked = yyjson_obj_get(spec, "resourceAttributes");
+    yyjson_val *attributes = yyjson_obj_get(spec, "resourceAttributes");
     char *text = yyjson_val_write(spec, 0, NULL);
-    bool allowed = is_allowed(c->sim, text_of(asked, "verb"), text_of(asked, "group"),
-                              text_of(asked, "resource"), text_of(asked, "namespace"));
+    bool allowed = is_allowed(c->sim, text_of(attributes, "verb"), text_of(attributes, "group"),
+                              text_of(attributes, "resource"), text_of(attributes, "namespace"));
     struct buf out = {0};
     buf_printf(&out,
                "{\"kind\":\"SelfSubjectAccessReview\",\"apiVersion\":\"authorization.k8s.io/v1\","

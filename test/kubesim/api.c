@@ -216,14 +216,14 @@ void api_answer(struct conn *c)
     route_free(&route);
 }
 
-enum form wanted_form(const struct request *r, enum form plain)
+enum form accepted_form(const struct request *r, enum form plain)
 {
-    if (wants_table(r))
+    if (prefers_table(r))
         return FORM_TABLE;
     return strstr(r->accept, "as=PartialObjectMetadata") ? FORM_METADATA : plain;
 }
 
-bool wants_pretty(const struct conn *c)
+bool requests_pretty(const struct conn *c)
 {
     return c->reply.fault.kind == FAULT_PRETTY || params_true(&c->request.query, "pretty");
 }

@@ -30,9 +30,9 @@ bool access_check(struct conn *c, const struct route *route, const char *verb);
 bool review_answer(struct conn *c);
 
 /* The form that the client accepts: a Table, PartialObjectMetadata, or @plain. */
-enum form wanted_form(const struct request *r, enum form plain);
+enum form accepted_form(const struct request *r, enum form plain);
 /* Does the client request pretty-printed JSON? */
-bool wants_pretty(const struct conn *c);
+bool requests_pretty(const struct conn *c);
 
 /* options.c: validates the parameters of a list or watch. False, with @ret, if they are invalid. */
 bool options_check(const struct kubesim *sim, const struct params *query, bool watch,

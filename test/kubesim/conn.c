@@ -126,7 +126,7 @@ void conn_end(struct conn *c, enum ending how)
     if (c->closing || c->ending != END_NOT)
         return;
     if (how == END_NICE && c->ssl)
-        tls_goodbye(c);
+        tls_send_close_notify(c);
     c->ending = how;
     if (c->in_flight == 0)
         end_now(c);

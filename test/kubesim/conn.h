@@ -63,7 +63,7 @@ void conn_next(struct conn *c);
 void tls_start(struct conn *c);
 bool tls_feed(struct conn *c, const char *bytes, size_t len);
 void tls_write(struct conn *c, const char *bytes, size_t len);
-void tls_goodbye(struct conn *c);
+void tls_send_close_notify(struct conn *c);
 void tls_free(struct conn *c);
 /* Sends bytes that TLS has produced. */
 void conn_send_raw(struct conn *c, const char *bytes, size_t len);

@@ -40,7 +40,7 @@ static void wait_until(struct demo *demo, struct turn *turn, uint64_t due)
 
 void turn_in(struct demo *demo, struct turn *turn, uint64_t ms)
 {
-    turn->order = demo->asked++;
+    turn->order = demo->scheduled++;
     wait_until(demo, turn, demo->now + ms);
 }
 

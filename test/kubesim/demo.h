@@ -46,7 +46,7 @@ struct hand {
     char time[STORE_TIME_SIZE];
 };
 
-struct hands {
+struct managers {
     struct hand hand[HANDS_MAX]; /* the latest is the last */
     unsigned count;
 };
@@ -83,7 +83,7 @@ struct machine {
     char since[STORE_TIME_SIZE]; /* last change of the Ready condition */
     char seen[STORE_TIME_SIZE];  /* the last heartbeat */
     char boot[UUID_SIZE];
-    struct hands hands;
+    struct managers managers;
 };
 
 enum pod_state {
@@ -125,7 +125,7 @@ struct pod {
     char finished[STORE_TIME_SIZE];
     char deleted_at[STORE_TIME_SIZE]; /* to stop */
     char deleted[STORE_TIME_SIZE];    /* is to be, then */
-    struct hands hands;
+    struct managers managers;
 };
 
 /* A ReplicaSet. */
@@ -139,7 +139,7 @@ struct set {
     unsigned seen, count, ready; /* as in its status */
     char hash[16];
     char labels[DEMO_NAME_SIZE];
-    struct hands hands;
+    struct managers managers;
 };
 
 /* A deployment. */
@@ -166,7 +166,7 @@ struct app {
         unsigned rolling; /* whether it is; never a bool: statuses are compared by their bytes */
     } status;             /* as stored */
     struct list sets;
-    struct hands hands;
+    struct managers managers;
 };
 
 struct demo {
@@ -177,7 +177,7 @@ struct demo {
     uint64_t started; /* ms of the loop's clock */
     uint64_t now;
     uint64_t last; /* time of the last visible change */
-    uint64_t asked;
+    uint64_t scheduled;
     struct machine machines[DEMO_NODES];
     struct list apps;
     struct list pods;
@@ -213,10 +213,10 @@ __attribute__((format(printf, 2, 3))) void text_put(struct buf *out, const char 
 /* The time @seconds from now. */
 void time_after(char ret[STORE_TIME_SIZE], int seconds);
 /* Records in managedFields that @manager has just written @fields. */
-void hands_write(struct hands *hands, const char *manager, const char *subresource,
-                 const char *fields);
+void managers_write(struct managers *managers, const char *manager, const char *subresource,
+                    const char *fields);
 /* Adds ,"managedFields":[...] */
-void hands_put(struct buf *out, const struct hands *hands, const char *api_version);
+void managers_put(struct buf *out, const struct managers *managers, const char *api_version);
 /* Stores the object and frees its text; @ret_uid may be NULL. */
 void demo_put(struct demo *demo, const char *resource, const char *ns, const char *name,
               struct buf *text, char *ret_uid);
@@ -263,7 +263,7 @@ void machine_write_lease(struct demo *demo, const struct machine *m);
 /* -- demo_app.c, demo_app_json.c -- */
 struct app *app_new(struct demo *demo, const char *ns, const char *name, const char *repository,
                     unsigned want);
-bool app_calm(const struct app *app); /* no story changes it now */
+bool app_is_idle(const struct app *app); /* no story changes it now */
 void app_roll(struct demo *demo, struct app *app);
 void app_scale(struct demo *demo, struct app *app, unsigned want);
 void app_write(struct demo *demo, struct app *app);

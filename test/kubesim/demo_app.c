@@ -80,7 +80,7 @@ static void set_scale(struct demo *demo, struct set *set, unsigned want)
                 set->owner.name, set->want, want);
     set->want = want;
     set->generation++;
-    hands_write(&set->hands, "kube-controller-manager", "", "{'f:spec':{'f:replicas':{}}}");
+    managers_write(&set->managers, "kube-controller-manager", "", "{'f:spec':{'f:replicas':{}}}");
     set_write(demo, set);
 }
 
@@ -170,7 +170,7 @@ static void write_sets(struct demo *demo, struct app *app)
         set->count = count;
         set->ready = ready;
         set->seen = set->generation;
-        hands_write(&set->hands, "kube-controller-manager", "status", status_fields);
+        managers_write(&set->managers, "kube-controller-manager", "status", status_fields);
         set_write(demo, set);
     }
 }
@@ -199,11 +199,11 @@ static void write_status(struct demo *demo, struct app *app)
     if (now.updated != old->updated || now.rolling != old->rolling)
         store_now(app->moved);
     *old = now;
-    hands_write(&app->hands, "kube-controller-manager", "status", status_fields);
+    managers_write(&app->managers, "kube-controller-manager", "status", status_fields);
     app_write(demo, app);
 }
 
-bool app_calm(const struct app *app)
+bool app_is_idle(const struct app *app)
 {
     const struct app_status *s = &app->status;
     return !s->rolling && !s->missing && s->seen == app->generation;
@@ -249,12 +249,12 @@ struct app *app_new(struct demo *demo, const char *ns, const char *name, const c
     list_push(&demo->apps, &app->node);
     store_now(app->moved);
     store_now(app->turned);
-    hands_write(&app->hands, "kubectl-client-side-apply", "", "{'f:spec':{}}");
+    managers_write(&app->managers, "kubectl-client-side-apply", "", "{'f:spec':{}}");
     app_write(demo, app);
     set = set_new(demo, app);
     set->want = want;
     set->generation = 1;
-    hands_write(&set->hands, "kube-controller-manager", "", "{'f:spec':{'f:replicas':{}}}");
+    managers_write(&set->managers, "kube-controller-manager", "", "{'f:spec':{'f:replicas':{}}}");
     set_write(demo, set);
     for (unsigned i = 0; i < want; i++)
         pod_new_ready(demo, &set->owner);
@@ -268,12 +268,12 @@ void app_roll(struct demo *demo, struct app *app)
     struct set *set;
     app->patch++;
     app->generation++;
-    hands_write(&app->hands, "kubectl-set", "",
-                "{'f:spec':{'f:template':{'f:spec':{'f:containers':{}}}}}");
+    managers_write(&app->managers, "kubectl-set", "",
+                   "{'f:spec':{'f:template':{'f:spec':{'f:containers':{}}}}}");
     app_write(demo, app);
     set = set_new(demo, app);
     set->generation = 1;
-    hands_write(&set->hands, "kube-controller-manager", "", "{'f:spec':{'f:replicas':{}}}");
+    managers_write(&set->managers, "kube-controller-manager", "", "{'f:spec':{'f:replicas':{}}}");
     set_write(demo, set);
     turn_in(demo, &app->turn, SOON_MS);
 }
@@ -282,7 +282,7 @@ void app_scale(struct demo *demo, struct app *app, unsigned want)
 {
     app->want = want;
     app->generation++;
-    hands_write(&app->hands, "kubectl", "scale", "{'f:spec':{'f:replicas':{}}}");
+    managers_write(&app->managers, "kubectl", "scale", "{'f:spec':{'f:replicas':{}}}");
     app_write(demo, app);
     turn_in(demo, &app->turn, SOON_MS);
 }

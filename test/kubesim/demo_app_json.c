@@ -68,7 +68,7 @@ void app_write(struct demo *demo, struct app *app)
     text_put(&text, "'labels':{'app':'%s'},'annotations':{'deployment.kubernetes.io/revision':",
              app->name);
     text_put(&text, "'%u'}", app->revision ? app->revision : 1);
-    hands_put(&text, &app->hands, "apps/v1");
+    managers_put(&text, &app->managers, "apps/v1");
     text_put(&text, "},'spec':{'replicas':%u,'selector':{'matchLabels':{'app':'%s'}},", app->want,
              app->name);
     put_template(&text, app, "", image);
@@ -92,7 +92,7 @@ static void put_set_metadata(struct buf *out, const struct set *set)
     text_put(out, "'ownerReferences':[{'apiVersion':'apps/v1','kind':'Deployment','name':'%s',",
              app->name);
     text_put(out, "'uid':'%s','controller':true,'blockOwnerDeletion':true}]", app->uid);
-    hands_put(out, &set->hands, "apps/v1");
+    managers_put(out, &set->managers, "apps/v1");
     text_put(out, "}");
 }
 

@@ -26,15 +26,15 @@ static const struct config {
 static void secret_write(struct demo *demo, const struct secret *s)
 {
     static const char fields[] = "{'f:data':{'f:password':{}},'f:metadata':{'f:annotations':{}}}";
-    struct hands hands = {0};
+    struct managers managers = {0};
     struct buf text = {0};
     char password[25], now[STORE_TIME_SIZE];
     store_now(now);
     pick_name(demo, password, sizeof(password));
-    hands_write(&hands, "external-secrets", "", fields);
+    managers_write(&managers, "external-secrets", "", fields);
     text_put(&text, "{'metadata':{'name':'%s','namespace':'%s',", s->name, s->ns);
     text_put(&text, "'annotations':{'example.com/rotated-at':'%s'}", now);
-    hands_put(&text, &hands, "v1");
+    managers_put(&text, &managers, "v1");
     text_put(&text, "},'data':{'password':'%s','username':'%s'},'type':'Opaque'}", password,
              s->user);
     demo_put(demo, "secrets", s->ns, s->name, &text, NULL);
@@ -42,11 +42,11 @@ static void secret_write(struct demo *demo, const struct secret *s)
 
 static void config_write(struct demo *demo, const struct config *c, unsigned value)
 {
-    struct hands hands = {0};
+    struct managers managers = {0};
     struct buf text = {0};
-    hands_write(&hands, value ? "kubectl-edit" : "kubectl-create", "", "{'f:data':{}}");
+    managers_write(&managers, value ? "kubectl-edit" : "kubectl-create", "", "{'f:data':{}}");
     text_put(&text, "{'metadata':{'name':'%s','namespace':'%s'", c->name, c->ns);
-    hands_put(&text, &hands, "v1");
+    managers_put(&text, &managers, "v1");
     text_put(&text, "},'data':{'%s':'%s','revision':'%u'}}", c->key,
              c->values[value % ARRAY_LEN(c->values)], value + 1);
     demo_put(demo, "configmaps", c->ns, c->name, &text, NULL);

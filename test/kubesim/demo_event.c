@@ -26,7 +26,7 @@ struct recorded_event {
     char first[STORE_TIME_SIZE];
     unsigned count;
     uint64_t written;
-    struct hands hands;
+    struct managers managers;
 };
 
 static bool is_warning(const char *reason)
@@ -101,9 +101,9 @@ static void write_event(struct demo *demo, struct recorded_event *t, const struc
     store_now(now);
     t->count++;
     t->written = demo->now;
-    hands_write(&t->hands, manager_of(component), "", fields);
+    managers_write(&t->managers, manager_of(component), "", fields);
     text_put(&text, "{'metadata':{'name':'%s','namespace':'%s'", t->name, t->ns);
-    hands_put(&text, &t->hands, "v1");
+    managers_put(&text, &t->managers, "v1");
     text_put(&text, "},");
     put_about(&text, about);
     text_put(&text, "'reason':'%s','message':'%s','source':{'component':'%s'},", t->reason,

@@ -29,7 +29,7 @@ struct run {
     char labels[3 * DEMO_NAME_SIZE];
     char started[STORE_TIME_SIZE];
     char finished[STORE_TIME_SIZE];
-    struct hands hands;
+    struct managers managers;
 };
 
 static struct pod *pod_of(const struct demo *demo, const struct run *run)
@@ -71,13 +71,13 @@ static void run_write(struct demo *demo, struct run *run, const char *subresourc
 {
     struct owner *o = &run->owner;
     struct buf text = {0};
-    hands_write(&run->hands, "kube-controller-manager", subresource, fields);
+    managers_write(&run->managers, "kube-controller-manager", subresource, fields);
     text_put(&text, "{'metadata':{'name':'%s','namespace':'%s','generation':1,", o->name, o->ns);
     text_put(&text, "'labels':{'app':'%s'%s},'ownerReferences':[{'apiVersion':'batch/v1',", o->app,
              o->extra);
     text_put(&text, "'kind':'CronJob','name':'" CRON "','uid':'%s',", demo->cron_uid);
     text_put(&text, "'controller':true,'blockOwnerDeletion':true}]");
-    hands_put(&text, &run->hands, "batch/v1");
+    managers_put(&text, &run->managers, "batch/v1");
     text_put(&text, "},'spec':{'parallelism':1,'completions':1,'backoffLimit':6,");
     text_put(&text, "'completionMode':'NonIndexed','suspend':false,'template':{'metadata':{");
     text_put(&text, "'labels':{'app':'%s'%s}},'spec':{'containers':[{'name':'%s','image':'%s'}],",

@@ -22,7 +22,7 @@ static const char kubelet_fields[] =
 static void kubelet_writes(struct demo *demo, struct machine *m)
 {
     store_now(m->seen);
-    hands_write(&m->hands, "kubelet", "status", kubelet_fields);
+    managers_write(&m->managers, "kubelet", "status", kubelet_fields);
     machine_write(demo, m);
 }
 
@@ -67,7 +67,7 @@ static void cordon(struct demo *demo, struct machine *m, bool on)
 {
     struct involved self = about(m);
     m->cordoned = on;
-    hands_write(&m->hands, "kubectl", "", "{'f:spec':{'f:unschedulable':{}}}");
+    managers_write(&m->managers, "kubectl", "", "{'f:spec':{'f:unschedulable':{}}}");
     machine_write(demo, m);
     event_write(demo, &self, "kubelet", on ? "NodeNotSchedulable" : "NodeSchedulable",
                 "Node %s status is now: %s", m->name,
@@ -78,7 +78,7 @@ static void cordon(struct demo *demo, struct machine *m, bool on)
 static void taint(struct demo *demo, struct machine *m)
 {
     m->tainted = m->cordoned;
-    hands_write(&m->hands, "kube-controller-manager", "", "{'f:spec':{'f:taints':{}}}");
+    managers_write(&m->managers, "kube-controller-manager", "", "{'f:spec':{'f:taints':{}}}");
     machine_write(demo, m);
 }
 

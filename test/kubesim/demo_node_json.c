@@ -15,7 +15,7 @@ static void put_metadata(struct buf *out, const struct machine *m)
     text_put(out, "'kubernetes.io/os':'linux','topology.kubernetes.io/zone':'zone-%u'},",
              m->number);
     text_put(out, "'annotations':{'node.alpha.kubernetes.io/ttl':'0'}");
-    hands_put(out, &m->hands, "v1");
+    managers_put(out, &m->managers, "v1");
     text_put(out, "}");
 }
 

@@ -65,7 +65,7 @@ static void report(struct demo *demo, struct pod *pod, enum pod_state state)
     if (pod->was_ready != (state == POD_READY))
         store_now(pod->turned);
     pod->was_ready = state == POD_READY;
-    hands_write(&pod->hands, "kubelet", "status", kubelet_fields);
+    managers_write(&pod->managers, "kubelet", "status", kubelet_fields);
     pod_write(demo, pod);
     pod->owner->changed(demo, pod->owner);
 }
@@ -208,7 +208,7 @@ static struct pod *make(struct demo *demo, struct owner *owner)
     pod->owner = owner;
     pod->turn.play = play;
     list_push(&demo->pods, &pod->node);
-    hands_write(&pod->hands, "kube-controller-manager", "", manager_fields);
+    managers_write(&pod->managers, "kube-controller-manager", "", manager_fields);
     return pod;
 }
 
@@ -235,7 +235,7 @@ void pod_new_ready(struct demo *demo, struct owner *owner)
     pick_digest(demo, pod->id);
     pod->state = POD_READY;
     pod->was_ready = true;
-    hands_write(&pod->hands, "kubelet", "status", kubelet_fields);
+    managers_write(&pod->managers, "kubelet", "status", kubelet_fields);
     pod_write(demo, pod);
 }
 

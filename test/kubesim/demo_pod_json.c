@@ -48,7 +48,7 @@ static void put_metadata(struct buf *out, const struct pod *pod)
     text_put(out, "'ownerReferences':[{'apiVersion':'%s','kind':'%s','name':'%s','uid':'%s',",
              o->api_version, o->kind, o->name, o->uid);
     text_put(out, "'controller':true,'blockOwnerDeletion':true}]");
-    hands_put(out, &pod->hands, "v1");
+    managers_put(out, &pod->managers, "v1");
     text_put(out, "}");
 }
 

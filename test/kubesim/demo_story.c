@@ -12,13 +12,13 @@ enum {
 };
 
 /* A random deployment that no story changes now; NULL if there is none. */
-static struct app *a_calm_app(struct demo *demo)
+static struct app *pick_idle_app(struct demo *demo)
 {
     struct app *found = NULL;
     unsigned seen = 0;
     list_for_each(n, &demo->apps) {
         struct app *app = container_of(n, struct app, node);
-        if (app_calm(app) && !app->fixed && pick(demo, ++seen) == 0)
+        if (app_is_idle(app) && !app->fixed && pick(demo, ++seen) == 0)
             found = app;
     }
     return found;
@@ -26,7 +26,7 @@ static struct app *a_calm_app(struct demo *demo)
 
 static bool play_rollout(struct demo *demo)
 {
-    struct app *app = a_calm_app(demo);
+    struct app *app = pick_idle_app(demo);
     if (app)
         app_roll(demo, app);
     return app;
@@ -34,7 +34,7 @@ static bool play_rollout(struct demo *demo)
 
 static bool play_scale(struct demo *demo)
 {
-    struct app *app = a_calm_app(demo);
+    struct app *app = pick_idle_app(demo);
     bool up = app && (app->want <= LEAST || (app->want < MOST && pick(demo, 2)));
     if (app)
         app_scale(demo, app, up ? app->want + 1 : app->want - 1);

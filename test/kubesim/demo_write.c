@@ -38,27 +38,27 @@ void time_after(char ret[STORE_TIME_SIZE], int seconds)
 }
 
 /* An entry is identified by manager and subresource; writing again makes it the latest. */
-void hands_write(struct hands *hands, const char *manager, const char *subresource,
-                 const char *fields)
+void managers_write(struct managers *managers, const char *manager, const char *subresource,
+                    const char *fields)
 {
     struct hand hand = {.manager = manager, .subresource = subresource, .fields = fields};
     unsigned kept = 0;
     store_now(hand.time);
-    for (unsigned i = 0; i < hands->count; i++) {
-        struct hand *h = &hands->hand[i];
+    for (unsigned i = 0; i < managers->count; i++) {
+        struct hand *h = &managers->hand[i];
         if (strcmp(h->manager, manager) != 0 || strcmp(h->subresource, subresource) != 0)
-            hands->hand[kept++] = *h;
+            managers->hand[kept++] = *h;
     }
     assert(kept < HANDS_MAX);
-    hands->hand[kept] = hand;
-    hands->count = kept + 1;
+    managers->hand[kept] = hand;
+    managers->count = kept + 1;
 }
 
-void hands_put(struct buf *out, const struct hands *hands, const char *api_version)
+void managers_put(struct buf *out, const struct managers *managers, const char *api_version)
 {
     text_put(out, ",'managedFields':[");
-    for (unsigned i = 0; i < hands->count; i++) {
-        const struct hand *h = &hands->hand[i];
+    for (unsigned i = 0; i < managers->count; i++) {
+        const struct hand *h = &managers->hand[i];
         text_put(out, "%s{'manager':'%s','operation':'Update','apiVersion':'%s','time':'%s',",
                  i ? "," : "", h->manager, api_version, h->time);
         text_put(out, "'fieldsType':'FieldsV1','fieldsV1':%s", h->fields);

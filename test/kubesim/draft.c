@@ -49,16 +49,17 @@ static const char *member_text(yyjson_mut_val *object, const char *key)
     return text && !strpbrk(text, "/%") ? text : NULL;
 }
 
-/* Sets metadata.@key to @asked, unless that is empty. */
-static bool agree(struct draft *d, yyjson_mut_val *metadata, const char *key, const char *asked,
-                  const char **ret)
+/* Sets metadata.@key to @expected if it is missing, and returns its value in @ret. False if it is not a
+ * valid name, or is not the expected one. */
+static bool complete_field(struct draft *d, yyjson_mut_val *metadata, const char *key,
+                           const char *expected, const char **ret)
 {
-    const char *said = member_text(metadata, key);
-    if (!said || (said[0] && asked && strcmp(said, asked) != 0))
+    const char *given = member_text(metadata, key);
+    if (!given || (given[0] && expected && strcmp(given, expected) != 0))
         return false;
-    *ret = said[0] || !asked ? said : asked;
-    if (!said[0] && asked && asked[0])
-        yyjson_mut_obj_add_strcpy(d->doc, metadata, key, asked);
+    *ret = given[0] || !expected ? given : expected;
+    if (!given[0] && expected && expected[0])
+        yyjson_mut_obj_add_strcpy(d->doc, metadata, key, expected);
     return true;
 }
 
@@ -71,9 +72,9 @@ static bool read_names(struct draft *d, const char *ns, const char *name, struct
         return refuse(ret, "the object has no metadata");
     if (!kind || (kind[0] && strcmp(kind, d->resource->kind) != 0))
         return refuse(ret, "the kind of the object is not the one of the resource");
-    if (!agree(d, metadata, "namespace", ns, &d->ns))
+    if (!complete_field(d, metadata, "namespace", ns, &d->ns))
         return refuse(ret, "the namespace of the object does not match the one of the request");
-    if (!agree(d, metadata, "name", name, &d->name) || !d->name[0])
+    if (!complete_field(d, metadata, "name", name, &d->name) || !d->name[0])
         return refuse(ret,
                       "the name of the object is missing or does not match the one of the request");
     if (d->resource->namespaced != (d->ns[0] != '\0'))

@@ -149,7 +149,7 @@ void snapshot_free(struct snapshot *s)
 }
 
 /* Replaces the current objects by those of @s. */
-static void become(struct resource *r, struct snapshot *s)
+static void replace_objects(struct resource *r, struct snapshot *s)
 {
     struct tree_node *n;
     while ((n = tree_first(&r->objects))) {
@@ -177,7 +177,7 @@ void store_rewind(struct store *store, uint64_t rv)
         struct resource *r = container_of(n, struct resource, node);
         struct snapshot s;
         snapshot_take(&s, r, rv);
-        become(r, &s);
+        replace_objects(r, &s);
         snapshot_free(&s);
         forget_after(&r->history, rv);
     }

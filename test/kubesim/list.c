@@ -164,19 +164,19 @@ static bool choose_version(struct conn *c, const struct resource *r, const struc
                            uint64_t *ret_rv, struct status *ret)
 {
     const struct params *q = &c->request.query;
-    uint64_t asked = params_number(q, "resourceVersion", 0), now = r->store->rv;
+    uint64_t requested = params_number(q, "resourceVersion", 0), now = r->store->rv;
     const char *match = params_get(q, "resourceVersionMatch", "");
     bool exact =
-        strcmp(match, "Exact") == 0 || (!match[0] && params_number(q, "limit", 0) && asked);
+        strcmp(match, "Exact") == 0 || (!match[0] && params_number(q, "limit", 0) && requested);
     bool stale = page && c->reply.fault.kind == FAULT_EXPIRE;
     if (page && page->rv != PAGE_ANY) {
-        asked = (uint64_t)page->rv;
+        requested = (uint64_t)page->rv;
         exact = true;
     }
-    *ret_rv = exact ? asked : now;
-    if (asked > now)
-        status_too_large(ret, asked, now);
-    else if (stale || (exact && asked < r->history.floor))
+    *ret_rv = exact ? requested : now;
+    if (requested > now)
+        status_too_large(ret, requested, now);
+    else if (stale || (exact && requested < r->history.floor))
         expired(ret, page ? page->after : NULL);
     else
         return true;
@@ -208,8 +208,8 @@ static bool is_large(const struct listing *l)
     return size > GZIP_FROM;
 }
 
-static void answer(struct conn *c, const struct route *route, const struct selection *selection,
-                   const struct page *page)
+static void answer_list(struct conn *c, const struct route *route,
+                        const struct selection *selection, const struct page *page)
 {
     struct listing *l;
     struct status s;
@@ -224,10 +224,10 @@ static void answer(struct conn *c, const struct route *route, const struct selec
     l = NEW(struct listing);
     l->producer = (struct producer){listing_more, listing_free};
     l->resource = route->resource;
-    l->form = wanted_form(&c->request, FORM_ITEM);
+    l->form = accepted_form(&c->request, FORM_ITEM);
     l->table = table;
     l->custom = route->resource->custom && l->form == FORM_ITEM;
-    l->pretty = wants_pretty(c);
+    l->pretty = requests_pretty(c);
     l->plain = selection_is_plain(selection);
     l->garbage = c->reply.fault.kind == FAULT_GARBAGE;
     snapshot_take(&l->s, route->resource, rv);
@@ -253,7 +253,7 @@ void list_answer(struct conn *c, const struct route *route)
         status_set(&s, 400, "BadRequest", "continue key is not valid: %s", token);
         reply_status(c, &s);
     } else {
-        answer(c, route, &selection, token[0] ? &page : NULL);
+        answer_list(c, route, &selection, token[0] ? &page : NULL);
     }
     selection_free(&selection);
     free(page.after);

@@ -98,7 +98,7 @@ static void start_handles(struct kubesim *sim)
     }
 }
 
-static void say_ready(const struct kubesim *sim)
+static void print_ready(const struct kubesim *sim)
 {
     struct buf line = {0};
     buf_printf(&line, "{\"url\":\"http%s://127.0.0.1:%d\",\"kubeconfig\":", sim->tls ? "s" : "",
@@ -143,7 +143,7 @@ static int start(struct kubesim *sim)
         return EX_NOINPUT;
     if (s->demo)
         demo_start(sim, rng_next(&sim->store.rng), s->pace);
-    say_ready(sim);
+    print_ready(sim);
     return EX_OK;
 }
 

@@ -149,7 +149,7 @@ void reply_stream(struct conn *c, const struct head *head, struct producer *prod
     conn_wake(c);
 }
 
-static enum progress nothing_more(struct producer *p, struct buf *body)
+static enum progress produce_nothing(struct producer *p, struct buf *body)
 {
     (void)p;
     (void)body;
@@ -164,7 +164,7 @@ static void producer_free(struct producer *p)
 void reply_whole(struct conn *c, const struct head *head, struct buf *body)
 {
     struct producer *p = NEW(struct producer);
-    *p = (struct producer){nothing_more, producer_free};
+    *p = (struct producer){produce_nothing, producer_free};
     begin(c, head);
     c->reply.body = *body;
     *body = (struct buf){0}; /* now owned by the reply */

@@ -33,10 +33,10 @@ void status_forbid_option(struct status *s, const char *field, const char *why)
     s->cause_field = field;
 }
 
-void status_too_large(struct status *s, unsigned long long asked, unsigned long long current)
+void status_too_large(struct status *s, unsigned long long requested, unsigned long long current)
 {
-    status_set(s, 504, "Timeout", "Timeout: Too large resource version: %llu, current: %llu", asked,
-               current);
+    status_set(s, 504, "Timeout", "Timeout: Too large resource version: %llu, current: %llu",
+               requested, current);
     s->cause_reason = "ResourceVersionTooLarge";
     snprintf(s->cause_message, sizeof(s->cause_message), "Too large resource version");
     s->retry_after = 1;

@@ -32,7 +32,7 @@ __attribute__((format(printf, 4, 5))) void status_set(struct status *s, int code
 
 /* Errors with specific details. */
 void status_forbid_option(struct status *s, const char *field, const char *why);
-void status_too_large(struct status *s, unsigned long long asked, unsigned long long current);
+void status_too_large(struct status *s, unsigned long long requested, unsigned long long current);
 
 /* The JSON, without a line end. */
 void status_put(struct buf *out, const struct status *s);

@@ -17,7 +17,7 @@
 #include "http.h"
 #include "store.h"
 
-bool wants_table(const struct request *r)
+bool prefers_table(const struct request *r)
 {
     return strstr(r->accept, "as=Table") != NULL;
 }

@@ -40,7 +40,7 @@ struct table_printer {
 };
 
 /* Does the client prefer a Table? */
-bool wants_table(const struct request *r);
+bool prefers_table(const struct request *r);
 /* The value of includeObject. False, with @ret, for one that does not exist. */
 bool table_object_read(const struct request *r, enum table_object *ret_object, struct status *ret);
 

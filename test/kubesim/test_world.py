@@ -257,8 +257,8 @@ class Control(Case):
     def test_requests_are_recorded(self):
         self.sim.request(f'{MAPS}?limit=7')
         self.sim.request(f'{MAPS}?watch=1&resourceVersion=100')
-        asked = self.sim.control('requests')
-        self.assertEqual([(r['verb'], r['target']) for r in asked],
+        requests = self.sim.control('requests')
+        self.assertEqual([(r['verb'], r['target']) for r in requests],
                          [('list', f'{MAPS}?limit=7'), ('watch', f'{MAPS}?watch=1&resourceVersion=100')])
         stats = self.sim.control('stats')
         self.assertEqual((stats['requests'], stats['watches']), (2, {'open': 1, 'opened': 1}))

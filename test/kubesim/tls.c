@@ -38,7 +38,7 @@ static bool fatal(struct conn *c, int rc)
     return why != SSL_ERROR_WANT_READ && why != SSL_ERROR_WANT_WRITE;
 }
 
-static bool shake_hands(struct conn *c)
+static bool continue_handshake(struct conn *c)
 {
     int rc;
     ERR_clear_error();
@@ -57,7 +57,7 @@ bool tls_feed(struct conn *c, const char *bytes, size_t len)
     char piece[PIECE];
     int n;
     BIO_write(SSL_get_rbio(c->ssl), bytes, (int)len);
-    if (!c->shaken && !shake_hands(c))
+    if (!c->shaken && !continue_handshake(c))
         return false;
     if (!c->shaken)
         return true;
@@ -82,7 +82,7 @@ void tls_write(struct conn *c, const char *bytes, size_t len)
     flush(c);
 }
 
-void tls_goodbye(struct conn *c)
+void tls_send_close_notify(struct conn *c)
 {
     ERR_clear_error();
     if (c->shaken)

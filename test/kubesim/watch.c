@@ -207,9 +207,9 @@ static void open_watch(struct conn *c, const struct route *route, struct selecti
     w->conn = c;
     w->resource = route->resource;
     w->selection = *selection;
-    w->form = wanted_form(&c->request, FORM_WHOLE);
+    w->form = accepted_form(&c->request, FORM_WHOLE);
     w->table = table;
-    w->pretty = wants_pretty(c);
+    w->pretty = requests_pretty(c);
     w->bookmarks = params_true(q, "allowWatchBookmarks");
     w->marks_end = w->bookmarks && send && initial;
     list_push(&w->resource->watches, &w->node);

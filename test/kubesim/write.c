@@ -12,7 +12,7 @@ static void answer_object(struct conn *c, int code, const struct object *o)
 {
     struct head head = {.code = code};
     struct buf body = {0};
-    enum form form = wanted_form(&c->request, FORM_WHOLE);
+    enum form form = accepted_form(&c->request, FORM_WHOLE);
     enum table_object table;
     struct status s;
     if (!table_object_read(&c->request, &table, &s)) {
