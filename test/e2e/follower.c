@@ -104,7 +104,7 @@ static void lend_request(uv_handle_t *handle, size_t suggested, uv_buf_t *ret)
 }
 
 /* One command at a time: the test waits for the answer. */
-static void answer(struct app *app, const char *request)
+static void answer_command(struct app *app, const char *request)
 {
     if (strncmp(request, "store", 5) == 0) {
         print_store(inf_informer_store(app->informer));
@@ -124,7 +124,7 @@ static void on_request(uv_stream_t *stream, ssize_t length, const uv_buf_t *text
 {
     struct app *app = stream->data;
     if (length > 0)
-        answer(app, text->base);
+        answer_command(app, text->base);
     else if (length < 0)
         uv_read_stop(stream);
 }

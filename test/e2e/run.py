@@ -133,7 +133,7 @@ def serve(folder):
 
 
 def test(args, folder):
-    rows, planned = [check_the_check()], list(trials.planned(args))
+    rows, planned = [check_own_tests()], list(trials.planned(args))
     for module in {trial.server.module for trial in planned}:
         parts.programs(module)  # built once, before the workers need it
     done = workers.side_by_side(planned, args.jobs, lambda trial: attempt(trial, folder),
@@ -146,7 +146,7 @@ def row_of(trial, result):
     return Row(trial.title, str(result)) if isinstance(result, workers.Lost) else result
 
 
-def check_the_check():
+def check_own_tests():
     """Runs the unit tests of the comparison, and checks that every mutant of src is tried."""
     result = unittest.TestResult()
     for module in (test_compare, test_journal, test_workers):
@@ -163,7 +163,7 @@ def attempt(trial, parent):
         check_binary(trial.subject.binary)
         check_binary(trial.subject.follower)
         perform(trial, row, folder)
-        row.failure = trial.complaint(row.outcome)
+        row.failure = trial.failure_of(row.outcome)
     except Failure as failure:
         row.failure = str(failure)
     except Exception:  # the other scenarios still run

@@ -23,8 +23,8 @@ SCENARIOS = {
     "access": access, "rbac": rbac, "proxies": proxies, "rotation": rotation}
 HEAVY = ("churn", "churn-restarts", "service-kills", "slow-reader")  # need more CPU than they wait
 ALONE = 100  # more than the number of jobs
-PATIENCE = 60  # seconds to catch up
-MUTANT_PATIENCE = 20  # it may never; long enough for a reconnect
+TIMEOUT = 60  # seconds to catch up
+MUTANT_TIMEOUT = 20  # it may never; long enough for a reconnect
 ELSEWHERE_SECONDS = 20  # of load
 MUTANT_SECONDS = 5  # of load: enough to drop an event
 DROP_EFFECT = 5  # LIMIT: events affected by one dropped event: the following ones of that object may differ
@@ -115,7 +115,7 @@ class Trial(NamedTuple):
     server: Server
     subject: Subject
     load: Load
-    complaint: Callable[[Outcome], str]  # empty: passed
+    failure_of: Callable[[Outcome], str]  # empty: passed
 
     @property
     def folder(self):
@@ -132,7 +132,7 @@ class Trial(NamedTuple):
 def planned(args):
     chosen = args.only or SCENARIOS
     load = Load(args.seed, args.rate, args.seconds)
-    informerd = subject(args.build, PATIENCE)
+    informerd = subject(args.build, TIMEOUT)
     for name in chosen:
         yield Trial(name, name, HOME.get(name, NEWEST), informerd, load, disagreement)
     for server, names in ELSEWHERE.items() if not args.no_others else ():
@@ -142,14 +142,14 @@ def planned(args):
     brief = load._replace(seconds=min(args.seconds, MUTANT_SECONDS))
     for mutation, name in MUTANTS.items() if not args.no_mutants else ():
         if name in chosen:
-            wrong = subject(args.mutant, MUTANT_PATIENCE, mutation)
+            wrong = subject(args.mutant, MUTANT_TIMEOUT, mutation)
             yield Trial(f"{name}, {mutation}", name, HOME.get(name, NEWEST), wrong, brief,
                         missed_drop if mutation.startswith("drop-one") else missed_mutant)
 
 
-def subject(build, patience, mutation=""):
+def subject(build, timeout, mutation=""):
     programs = (build / "informerd", build / "test/e2e/follower") if build else (None, None)
-    return Subject(*programs, {"INFORMER_MUTANT": mutation}, patience, bool(mutation))
+    return Subject(*programs, {"INFORMER_MUTANT": mutation}, timeout, bool(mutation))
 
 
 # -- checks of the outcome

@@ -5,7 +5,7 @@ the server's list when everything is idle. The events of each object (by uid) mu
 informerd and the oracle.
 
 After an outage of the server each watcher may have missed events that the other received. Then
-judge_interrupted() compares informerd's events with etcd's history: only a relist may skip versions,
+compare_with_history() compares informerd's events with etcd's history: only a relist may skip versions,
 and only those between the events reported before and after it.
 """
 
@@ -150,31 +150,31 @@ class Verdict:
         self.findings += other.findings
 
 
-def judge(ours, theirs):
+def compare_events(ours, theirs):
     """Compares the events of informerd with those of the oracle."""
-    said, expected = (Counter(event.identity() for event in events) for events in (ours, theirs))
+    reported, expected = (Counter(event.identity() for event in events) for events in (ours, theirs))
     faults = faults_of(ours)
     return Verdict(
-        lost=len(expected.keys() - said.keys()),
-        extra=len(said.keys() - expected.keys()),
-        repeated=sum(times - 1 for times in said.values()),
+        lost=len(expected.keys() - reported.keys()),
+        extra=len(reported.keys() - expected.keys()),
+        repeated=sum(times - 1 for times in reported.values()),
         disordered=len(faults),
         findings=shortened(different_lives(lives(ours), lives(theirs))) + shortened(faults),
     )
 
 
-def judge_interrupted(ours, happened):
+def compare_with_history(ours, happened):
     """Compares the events of informerd with etcd's history, where relists may have skipped some."""
     faults = faults_of(ours)
-    said = Counter(event.identity() for event in ours)
+    reported = Counter(event.identity() for event in ours)
     lost, invented = unreported(ours, happened), unreal(ours, happened)
     findings = (shortened(f"{event.key} {event.uid}: {event} happened, and informerd did not report"
                           " it, although no relist skipped it" for event in lost)
                 + invented_by("informerd", invented)
-                + shortened(repeats(said)) + shortened(different_ends(ours, happened))
+                + shortened(repeats(reported)) + shortened(different_ends(ours, happened))
                 + shortened(faults))
     return Verdict(lost=len(lost), extra=len(invented), disordered=len(faults),
-                   repeated=sum(times - 1 for times in said.values()), findings=findings)
+                   repeated=sum(times - 1 for times in reported.values()), findings=findings)
 
 
 def unreported(ours, happened):
@@ -220,12 +220,12 @@ def unreal(reported, happened):
     return [event for event in reported if event.final and not is_real(event)]
 
 
-def invented_by(who, events):
-    return shortened(f"{event.key} {event.uid}: {who} reported {event}, which never happened"
+def invented_by(watcher, events):
+    return shortened(f"{event.key} {event.uid}: {watcher} reported {event}, which never happened"
                      for event in events)
 
 
-def false_witness(written, theirs, happened):
+def missing_in_history(written, theirs, happened):
     """Checks that etcd's history contains all events of the writer and the oracle.
 
     The oracle does not mark events of a later list, so none of them counts as live.
@@ -235,8 +235,8 @@ def false_witness(written, theirs, happened):
             + invented_by("the oracle", unreal(reported, happened)))
 
 
-def repeats(said):
-    for (kind, uid, rv), times in said.items():
+def repeats(reported):
+    for (kind, uid, rv), times in reported.items():
         if times > 1:
             yield f"{uid}: {kind}@{rv or '?'} was reported {times} times"
 
@@ -312,11 +312,11 @@ def sentence(events, others, around=4):
     return " ".join([*before, *map(str, events[start:end]), *after]) or "nothing"
 
 
-def different_states(who, state, listed):
+def different_states(watcher, state, listed):
     """Differences between a cache and the server's list."""
     differing = (key for key in sorted(state.keys() | listed.keys())
                  if state.get(key) != listed.get(key))
-    return shortened(f"{key}: {who} holds {shown(state.get(key))},"
+    return shortened(f"{key}: {watcher} holds {shown(state.get(key))},"
                      f" the server lists {shown(listed.get(key))}" for key in differing)
 
 
@@ -341,11 +341,11 @@ def canonical(thing):
         | {"metadata": meta}
 
 
-def unseen(written, theirs, who="the oracle"):
+def unseen(written, theirs, watcher="the oracle"):
     """Writes that the server confirmed and the oracle did not report: the oracle is wrong then."""
     reported = {event.identity() for event in theirs}
     reported |= {event._replace(final=False).identity() for event in theirs if event.type == "DELETED"}
-    return shortened(f"{event.key} {event.uid}: {event} was written, and {who} did not report it"
+    return shortened(f"{event.key} {event.uid}: {event} was written, and {watcher} did not report it"
                      for event in written if event.identity() not in reported)
 
 

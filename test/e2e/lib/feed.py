@@ -21,7 +21,7 @@ ANSWERS = ("STORE", "DONE")  # types of answers of a Holder
 class Feed:
     """The events of a child as they arrive, and the state that results from them."""
 
-    def __init__(self, name, command, log, understand, environment=()):
+    def __init__(self, name, command, log, parse, environment=()):
         self.name = name
         self.records = []  # in order of arrival
         self.events = []
@@ -37,7 +37,7 @@ class Feed:
             self._child = children.start(
                 command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=messages,
                 env=os.environ | dict(environment))
-        self._reader = threading.Thread(target=self._read, args=(understand,), daemon=True)
+        self._reader = threading.Thread(target=self._read, args=(parse,), daemon=True)
         self._reader.start()
 
     @property
@@ -95,9 +95,9 @@ class Feed:
         how = "stopped talking" if status is None else f"ended with status {status}"
         return f"{self.name} {self._broken or how}; its log ends:\n{children.tail(self._log)}"
 
-    def _read(self, understand):
+    def _read(self, parse):
         try:
-            for event in understand(self._records()):
+            for event in parse(self._records()):
                 with self._news:
                     self.events.append(event)
                     self.newest = max(self.newest, event.rv)
@@ -119,35 +119,35 @@ class Feed:
                 self._hears.wait()
                 copy.write(self._line)
                 record = json.loads(self._line)
-                self._heard(record)
+                self._received(record)
                 yield record
 
-    def _heard(self, record):
+    def _received(self, record):
         self.records.append(record)
 
 
 class Informerd(Feed):
-    def __init__(self, subject, kubeconfig, resource, asked, log):
-        command = as_service if asked.metadata or asked.optional or asked.service else for_the_moment
-        super().__init__("informerd", command(subject.binary, kubeconfig, resource, asked, log),
+    def __init__(self, subject, kubeconfig, resource, selection, log):
+        command = service_command if selection.metadata or selection.optional or selection.service else watch_command
+        super().__init__("informerd", command(subject.binary, kubeconfig, resource, selection, log),
                          log, compare.from_informerd, subject.environment)
 
 
-def for_the_moment(binary, kubeconfig, resource, asked, _):
+def watch_command(binary, kubeconfig, resource, selection, _):
     """`informerd watch`, where that is sufficient; with every attempt in its log."""
-    where = ("-n", asked.namespace) if asked.namespace else ("-A",)
-    labels = ("-l", asked.labels) if asked.labels else ()
-    fields = ("--field-selector", asked.fields) if asked.fields else ()
-    return [binary, "watch", "-v", "--every-update", asked.word or resource, *where, *labels, *fields,
+    where = ("-n", selection.namespace) if selection.namespace else ("-A",)
+    labels = ("-l", selection.labels) if selection.labels else ()
+    fields = ("--field-selector", selection.fields) if selection.fields else ()
+    return [binary, "watch", "-v", "--every-update", selection.resource_name or resource, *where, *labels, *fields,
             "--kubeconfig", kubeconfig]
 
 
-def as_service(binary, kubeconfig, resource, asked, log):
+def service_command(binary, kubeconfig, resource, selection, log):
     """The daemon, with a conf file."""
-    watch = {"resource": asked.word or str(resource), "optional": asked.optional,
-             "keep": "metadata" if asked.metadata else "all"}
-    chosen = {"namespaces": [asked.namespace] if asked.namespace else None,
-              "label_selector": asked.labels, "field_selector": asked.fields}
+    watch = {"resource": selection.resource_name or str(resource), "optional": selection.optional,
+             "keep": "metadata" if selection.metadata else "all"}
+    chosen = {"namespaces": [selection.namespace] if selection.namespace else None,
+              "label_selector": selection.labels, "field_selector": selection.fields}
     watch |= {name: value for name, value in chosen.items() if value}
     return [binary, "-c", conf_of(log.with_suffix(""), kubeconfig, [watch], "stdout")]
 
@@ -155,11 +155,11 @@ def as_service(binary, kubeconfig, resource, asked, log):
 class Holder(Feed):
     """A feed whose process answers commands, for example with the contents of its cache."""
 
-    def __init__(self, name, command, log, understand, environment=()):
+    def __init__(self, name, command, log, parse, environment=()):
         self._answer = None
-        super().__init__(name, command, log, understand, environment)
+        super().__init__(name, command, log, parse, environment)
 
-    def ask(self, request):
+    def send_command(self, request):
         self._answer = None
         self._child.stdin.write(f"{request}\n".encode())
         self._child.stdin.flush()
@@ -167,8 +167,8 @@ class Holder(Feed):
             raise Failure(f"{self.name} did not answer '{request}' within 30 s")
         return self._answer
 
-    def _heard(self, record):
-        super()._heard(record)
+    def _received(self, record):
+        super()._received(record)
         if record["type"] in ANSWERS:
             with self._news:
                 self._answer = record
@@ -176,33 +176,33 @@ class Holder(Feed):
 
 
 class Oracle(Holder):
-    def __init__(self, program, kubeconfig, resource, asked, log, with_objects):
+    def __init__(self, program, kubeconfig, resource, selection, log, with_objects):
         command = [program, "--kubeconfig", kubeconfig, "--group", resource.group,
                    "--version", resource.version, "--resource", resource.name,
-                   "--namespace", asked.namespace, "--labels", asked.labels,
-                   "--fields", asked.fields, f"--metadata={asked.metadata}",
+                   "--namespace", selection.namespace, "--labels", selection.labels,
+                   "--fields", selection.fields, f"--metadata={selection.metadata}",
                    f"--objects={with_objects}"]
         super().__init__("oracle", command, log, compare.from_oracle)
 
     def store(self):
         """The contents of the informer's cache, not the state that results from its events."""
-        return compare.from_store(self.ask("store"))
+        return compare.from_store(self.send_command("store"))
 
 
 class Follower(Holder):
     """The library without the daemon: see ../follower.c."""
 
-    def __init__(self, subject, kubeconfig, resource, asked, log, **more):
-        words = {"kubeconfig": kubeconfig, "resource": asked.word or resource,
-                 "namespace": asked.namespace, "labels": asked.labels, "fields": asked.fields,
-                 "metadata": "yes" if asked.metadata else "",
-                 "optional": "yes" if asked.optional else ""} | more
+    def __init__(self, subject, kubeconfig, resource, selection, log, **more):
+        words = {"kubeconfig": kubeconfig, "resource": selection.resource_name or resource,
+                 "namespace": selection.namespace, "labels": selection.labels, "fields": selection.fields,
+                 "metadata": "yes" if selection.metadata else "",
+                 "optional": "yes" if selection.optional else ""} | more
         command = [subject.follower, *(f"{name}={value}" for name, value in words.items())]
         super().__init__("follower", command, log, compare.from_informerd, subject.environment)
 
     def objects(self):
         """The objects in its store."""
-        return self.ask("store")["items"]
+        return self.send_command("store")["items"]
 
     def wait_until_held(self, state, seconds):
         """Waits until its store equals `state`, whatever its handler received."""

@@ -43,9 +43,9 @@ def faults_of(records):
     if len(names) > 1:
         faults.append(f"several values of `log`: {names}")
     for number, run in enumerate(runs_of(records), 1):
-        said = [record["type"] for record in run]
-        if said[0] != "START":
-            faults.append(f"run {number} begins with {said[0]}")
+        types = [record["type"] for record in run]
+        if types[0] != "START":
+            faults.append(f"run {number} begins with {types[0]}")
         elif number > 1 and run[0].get("reason") != "seq-skipped":
             faults.append(f"run {number} does not report that the previous one was killed")
     return shortened(faults)

@@ -18,12 +18,12 @@ class Objects:
         self._api = api
         self._path = resource.path
 
-    def list(self, asked=ALL):
-        return compare.from_list(self.items(asked))
+    def list(self, selection=ALL):
+        return compare.from_list(self.items(selection))
 
-    def items(self, asked=ALL):
-        answer = self._api.get(f"{self._path(asked.namespace)}?{asked.query}",
-                               METADATA if asked.metadata else "application/json")
+    def items(self, selection=ALL):
+        answer = self._api.get(f"{self._path(selection.namespace)}?{selection.query}",
+                               METADATA if selection.metadata else "application/json")
         return answer["items"]
 
     def create(self, namespace, name, body=None, **meta):

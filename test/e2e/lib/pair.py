@@ -30,10 +30,10 @@ class Outcome:
 
 
 class Pair:
-    def __init__(self, name, objects, asked, history, with_contents):
+    def __init__(self, name, objects, selection, history, with_contents):
         self.name = name
         self.objects = objects
-        self._asked = asked
+        self._selection = selection
         self._history = history  # None: no watcher is interrupted
         self._with_contents = with_contents
         self._ours = self._oracle = self._follower = None
@@ -44,12 +44,12 @@ class Pair:
 
     def list(self):
         """The server's list of the watched objects."""
-        return self.objects.list(self._asked)
+        return self.objects.list(self._selection)
 
     def start(self, folder, programs, subject, kubeconfig, theirs):
         """`theirs` is the kubeconfig of the oracle, which does not use the proxies of informerd."""
         folder.mkdir()
-        what = self.resource, self._asked
+        what = self.resource, self._selection
         self._oracle = Oracle(programs["oracle"], theirs, *what, folder / "oracle.log",
                               self._with_contents)
         self._ours = Informerd(subject, kubeconfig, *what, folder / "informerd.log")
@@ -61,7 +61,7 @@ class Pair:
         return self._ours.events
 
     @property
-    def witnessed(self):
+    def oracle_events(self):
         return self._oracle.events
 
     @property
@@ -80,9 +80,9 @@ class Pair:
     def unread(self):
         return self._ours.unread()
 
-    def wait_until_reported(self, event, patience):
+    def wait_until_reported(self, event, timeout):
         """Waits for this event or a later one."""
-        return self._ours.wait(lambda: self._ours.newest >= event.rv, patience)
+        return self._ours.wait(lambda: self._ours.newest >= event.rv, timeout)
 
     @property
     def contents(self):
@@ -110,9 +110,9 @@ class Pair:
                 stack.enter_context(feed.frozen())
             yield
 
-    def catch_up(self, listed, patience):
+    def catch_up(self, listed, timeout):
         """Whether informerd caught up. If not, account() reports the differences."""
-        deadline = time.monotonic() + patience
+        deadline = time.monotonic() + timeout
         return [feed.wait_for_state(listed, max(0, deadline - time.monotonic()))
                 for feed in self._feeds][0]
 
@@ -120,7 +120,7 @@ class Pair:
         """The differences so far; empty unless all watchers are idle."""
         if any(feed.state != listed for feed in self._feeds):
             return []
-        return self._judge(listed).findings + compare.record_faults(self._ours.records)
+        return self._compare(listed).findings + compare.record_faults(self._ours.records)
 
     def account(self, listed, equal_after):
         """When all are idle: compares events, caches and the server's list."""
@@ -129,13 +129,13 @@ class Pair:
         held = self._follower.objects()
         for feed in self._feeds:
             feed.close()
-        verdict = self._judge(listed)
-        different = compare.different_objects(held, self.objects.items(self._asked))
+        verdict = self._compare(listed)
+        different = compare.different_objects(held, self.objects.items(self._selection))
         verdict.findings += compare.shortened(different)
         for feed in (self._ours, self._follower):
             verdict.findings += compare.record_faults(feed.records)
-        for who, state in states.items():
-            verdict.findings += compare.different_states(who, state, listed)
+        for watcher, state in states.items():
+            verdict.findings += compare.different_states(watcher, state, listed)
         verdict.findings = [f"{self.name} {finding}" for finding in verdict.findings]
         return Outcome(len(self._ours.events), len(self._oracle.events), equal_after, verdict)
 
@@ -144,15 +144,15 @@ class Pair:
         if self._history:
             self._history.catch_up(10)
 
-    def _judge(self, listed):
+    def _compare(self, listed):
         ours, theirs, written = self._ours.events, self._oracle.events, self.objects.written
         if not self._history:
-            verdict = compare.judge(ours, theirs)
-            if not self._asked.selects:  # with a selector it is unknown which events to expect
+            verdict = compare.compare_events(ours, theirs)
+            if not self._selection.selects:  # with a selector it is unknown which events to expect
                 verdict.findings += compare.unseen(written, theirs)
             return verdict
         self._history.wait_for_state(listed, 10)
         happened = self._history.events
-        verdict = compare.judge_interrupted(ours, happened)
-        verdict.findings += compare.false_witness(written, theirs, happened)
+        verdict = compare.compare_with_history(ours, happened)
+        verdict.findings += compare.missing_in_history(written, theirs, happened)
         return verdict

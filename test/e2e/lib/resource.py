@@ -33,7 +33,7 @@ class Resource(NamedTuple):
         return f"/registry/{ {'services': 'services/specs'}.get(self.name, self.name) }/"
 
 
-class Asked(NamedTuple):
+class Selection(NamedTuple):
     """A selection of objects of a kind, and of their fields."""
 
     namespace: str = ""  # empty: all
@@ -42,7 +42,7 @@ class Asked(NamedTuple):
     metadata: bool = False  # only metadata
     optional: bool = False  # the server may not have the kind
     service: bool = False  # informerd runs as a service, which also retries before the first sync
-    word: str = ""  # resource name for informerd instead of the full one, which the oracle uses
+    resource_name: str = ""  # resource name for informerd instead of the full one, which the oracle uses
 
     @property
     def selects(self):
@@ -54,7 +54,7 @@ class Asked(NamedTuple):
         return urlencode({name: value for name, value in chosen.items() if value})
 
 
-ALL = Asked()
+ALL = Selection()
 PODS = Resource("pods")
 CONFIGMAPS = Resource("configmaps")
 SECRETS = Resource("secrets")

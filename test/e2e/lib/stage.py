@@ -22,7 +22,7 @@ class Subject(NamedTuple):
     binary: Path
     follower: Path  # the library's
     environment: dict
-    patience: int  # seconds
+    timeout: int  # seconds
     is_wrong: bool = False  # a mutant: the scenario ends when it is detected
 
 
@@ -53,7 +53,7 @@ class Stage:
         self.subject = subject
         self._pairs = []
         self._absences = []
-        self._complaints = []
+        self._failures = []
         self._outcome = Outcome()
         self._open = contextlib.ExitStack()
 
@@ -70,9 +70,9 @@ class Stage:
         return self._open.enter_context(context)
 
     @property
-    def patience(self):
+    def timeout(self):
         """Seconds that the program under test may take to catch up."""
-        return self.subject.patience
+        return self.subject.timeout
 
     # -- the cluster
 
@@ -91,7 +91,7 @@ class Stage:
 
     # -- the watchers
 
-    def watch(self, user, resources=(PODS,), asked=ALL, name="", interrupted=False,
+    def watch(self, user, resources=(PODS,), selection=ALL, name="", interrupted=False,
               contents=False, through=None, theirs=None):
         """Start both watchers for each kind, with the same credentials.
 
@@ -105,8 +105,8 @@ class Stage:
         for resource in resources:
             history = None
             if interrupted:
-                history = History(self.plane.etcd_url, resource, asked.namespace)
-            pair = Pair(name or resource.name, self.objects(resource), asked, history, contents)
+                history = History(self.plane.etcd_url, resource, selection.namespace)
+            pair = Pair(name or resource.name, self.objects(resource), selection, history, contents)
             self._pairs.append(pair)
             pair.start(self.plane.folder / pair.name, self._programs, self.subject, ours,
                        self.plane.kubeconfig(theirs or user))
@@ -123,9 +123,9 @@ class Stage:
         """All records of informerd, including those about the daemon."""
         return self._pair(name).records
 
-    def witnessed(self, name):
+    def oracle_events(self, name):
         """The events of the oracle so far, as informerd would report them."""
-        return self._pair(name).witnessed
+        return self._pair(name).oracle_events
 
     def contents(self, name):
         """Objects by uid and version, from the oracle."""
@@ -135,7 +135,7 @@ class Stage:
         """Waits until informerd has reported the last confirmed write of each kind."""
         for pair in self._pairs:
             written = [event for event in pair.objects.written if event.final]
-            if written and not pair.wait_until_reported(written[-1], self.subject.patience):
+            if written and not pair.wait_until_reported(written[-1], self.subject.timeout):
                 self.complain(f"{pair.name}: informerd does not report {written[-1]}")
 
     def wait_until_mentioned(self, words, seconds):
@@ -201,19 +201,19 @@ class Stage:
 
     def catch_up(self):
         """Waits until all caches equal the server's list. If not, account() reports it."""
-        caught_up = self._caught_up(self.subject.patience)
+        caught_up = self._caught_up(self.subject.timeout)
         if self.subject.is_wrong and any(
                 equal_after is None or pair.findings(listed)
                 for pair, (listed, equal_after) in caught_up.items()):
             raise Caught
 
-    def _caught_up(self, patience):
+    def _caught_up(self, timeout):
         """For each pair the list, and the seconds until informerd was equal, or None."""
         caught = {}
         for pair in self._pairs:
             began = time.monotonic()
             listed = pair.list()
-            equal = pair.catch_up(listed, patience)
+            equal = pair.catch_up(listed, timeout)
             caught[pair] = listed, time.monotonic() - began if equal else None
         return caught
 
@@ -239,15 +239,15 @@ class Stage:
         self._open.callback(made.stop)
         return made
 
-    def different_from_list(self, who, state, resource):
+    def different_from_list(self, watcher, state, resource):
         """Differences between a cache and the server's list."""
-        return compare.different_states(who, state, self.objects(resource).list())
+        return compare.different_states(watcher, state, self.objects(resource).list())
 
     # -- the end
 
     def complain(self, text):
         """Records a failure that the scenario itself found."""
-        self._complaints.append(text)
+        self._failures.append(text)
 
     def note_events(self, events):
         """Counts events of additional watchers in the report."""
@@ -260,8 +260,8 @@ class Stage:
     def account(self, caught=False):
         """When all are idle: compares events, caches and the server's lists, kind by kind."""
         outcome = self._outcome
-        outcome.verdict.findings += self._complaints
-        caught_up = self._caught_up(0 if caught else self.subject.patience)
+        outcome.verdict.findings += self._failures
+        caught_up = self._caught_up(0 if caught else self.subject.timeout)
         for pair, (listed, equal_after) in caught_up.items():
             of_kind = pair.account(listed, equal_after)
             of_kind.verdict.findings += self._unmentioned(pair)

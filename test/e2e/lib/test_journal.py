@@ -37,48 +37,48 @@ def differing(records):
 
 
 class TestLines(unittest.TestCase):
-    def test_whole_and_blanked_ones_are_fine(self):
+    def test_complete_and_blanked_lines_are_valid(self):
         text = b"".join(json.dumps(each).encode() + b"\n" for each in LOG)
         self.assertEqual(journal.records_of(text + b"    \n"), (LOG, []))
 
-    def test_a_torn_one_is_found(self):
+    def test_incomplete_lines_are_found(self):
         _, faults = journal.records_of(b'{"seq":1\n{"seq":2}\n{"se')
         self.assertEqual(len(faults), 2)
 
 
 class TestNumbers(unittest.TestCase):
-    def test_a_good_log(self):
+    def test_a_valid_log_has_no_faults(self):
         self.assertEqual(journal.faults_of(LOG), [])
 
-    def test_a_number_that_is_given_twice(self):
+    def test_a_repeated_number_is_found(self):
         again = FIRST[-1] | {"name": "other"}
         self.assertEqual(len(journal.faults_of([*FIRST, again, *SECOND])), 1)
 
-    def test_another_log(self):
+    def test_a_changed_log_id_is_found(self):
         self.assertEqual(len(journal.faults_of([*FIRST, *(each | {"log": "M"} for each in SECOND)])),
                          1)
 
-    def test_a_kill_that_is_not_said(self):
+    def test_a_start_without_its_reason_is_found(self):
         self.assertEqual(len(journal.faults_of([*FIRST, record(65537, "START")])), 1)
 
 
 class TestRuns(unittest.TestCase):
-    def test_good_ones(self):
+    def test_valid_runs_have_no_differences(self):
         self.assertEqual(differing(LOG), [])
 
-    def test_a_change_that_is_told_again_by_the_next_run(self):
+    def test_a_change_repeated_by_the_next_run_is_found(self):
         again = change(65540, "MODIFIED", "a", 3)
         self.assertTrue(differing([*FIRST, *SECOND[:3], again]))
 
-    def test_a_change_that_is_missing(self):
+    def test_a_missing_change_is_found(self):
         self.assertTrue(differing([*FIRST[:3], change(4, "ADDED", "c", 5)] + FIRST[3:4]))
         self.assertTrue(differing([*FIRST[:4], change(5, "MODIFIED", "a", 6)]))
 
-    def test_a_change_that_never_happened(self):
+    def test_an_invented_change_is_found(self):
         self.assertTrue(differing([*FIRST, change(6, "ADDED", "d", 4)]))
 
-    def test_an_object_that_is_told_twice_by_one_run(self):
+    def test_an_object_added_twice_in_one_run_is_found(self):
         self.assertTrue(differing([*FIRST, change(6, "ADDED", "a", 6)]))
 
-    def test_what_a_run_leaves(self):
+    def test_the_state_after_a_run_has_its_objects(self):
         self.assertEqual(sorted(journal.state_after(SECOND)), ["ns/a", "ns/c"])

@@ -15,13 +15,13 @@ class Piece(NamedTuple):
     weight: int = 1
 
 
-def nap(piece):
+def work_briefly(piece):
     began = time.monotonic()
     time.sleep(0.05)
     return began, time.monotonic()
 
 
-def die(_):
+def kill_itself(_):
     os.kill(os.getpid(), signal.SIGKILL)
 
 
@@ -31,24 +31,24 @@ def run(pieces, work, jobs=3):
 
 class TestWorkers(unittest.TestCase):
     def most_at_once(self, pieces):
-        times = run(pieces, nap)
+        times = run(pieces, work_briefly)
         self.assertEqual(sorted(times), list(range(len(pieces))))
         return max(sum(began <= moment < ended for began, ended in times.values())
                    for moment, _ in times.values())
 
-    def test_no_more_than_there_are_jobs(self):
+    def test_runs_at_most_the_given_number_of_jobs(self):
         self.assertLessEqual(self.most_at_once([Piece(str(number)) for number in range(7)]), 3)
 
-    def test_heavy_ones_count_for_more(self):
+    def test_a_piece_counts_by_its_weight(self):
         self.assertEqual(self.most_at_once([Piece("a", 2), Piece("b", 2)]), 1)
 
-    def test_one_that_is_too_heavy_is_alone_but_has_its_turn(self):
+    def test_a_piece_heavier_than_the_limit_runs_alone(self):
         self.assertEqual(self.most_at_once([Piece("a", 100), Piece("b", 2)]), 1)
 
-    def test_one_that_dies_is_lost(self):
-        self.assertIsInstance(run([Piece("a")], die)[0], workers.Lost)
+    def test_a_killed_worker_is_reported_as_lost(self):
+        self.assertIsInstance(run([Piece("a")], kill_itself)[0], workers.Lost)
 
-    def test_none_is_left_behind(self):
+    def test_no_worker_is_left_after_the_end(self):
         done = workers.side_by_side([Piece("long"), Piece("short")], 3, sleep, lambda piece: None)
         self.assertEqual(next(done), (1, "short"))
         done.close()  # as an exception in the block does

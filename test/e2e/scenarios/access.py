@@ -101,7 +101,7 @@ class Way:
         return {"exec": {"apiVersion": PLUGINS + version, "command": "./plugin",
                          "interactiveMode": "Never"}}
 
-    def saying(self, status, version="v1"):
+    def plugin_with(self, status, version="v1"):
         """An exec plugin with that output."""
         credential = {"kind": "ExecCredential", "apiVersion": PLUGINS + version, "status": status}
         answer = self.write("answer.json", json.dumps(credential))
@@ -159,7 +159,7 @@ class ExecToken(Way):
     says = r"exec plugin '.*/plugin': exit code 3; its stderr is logged at level debug"
 
     def right(self):
-        return self.attempt(user=self.saying(self.by_token))
+        return self.attempt(user=self.plugin_with(self.by_token))
 
     def wrong(self):
         return self.attempt(user=self.plugin("echo session expired >&2; exit 3"))
@@ -171,12 +171,12 @@ class ExecTokenBeta(Way):
     says = r"invalid ExecCredential: apiVersion must be '.*v1beta1'"
 
     def right(self):
-        user = self.saying(self.by_token, "v1beta1")
+        user = self.plugin_with(self.by_token, "v1beta1")
         del user["exec"]["interactiveMode"]
         return self.attempt(user=user)
 
     def wrong(self):
-        user = self.saying(self.by_token, "v1")
+        user = self.plugin_with(self.by_token, "v1")
         user["exec"]["apiVersion"] = PLUGINS + "v1beta1"
         return self.attempt(user=user)
 
@@ -186,13 +186,13 @@ class ExecCertificate(Way):
 
     def right(self):
         certs = self.plane.certs
-        return self.attempt(user=self.saying({
+        return self.attempt(user=self.plugin_with({
             "clientCertificateData": certs.crt("reader").read_text(),
             "clientKeyData": certs.key("reader").read_text()}))
 
     def wrong(self):
         crt = self.plane.certs.crt("reader")
-        return self.attempt(user=self.saying({"clientCertificateData": crt.read_text()}))
+        return self.attempt(user=self.plugin_with({"clientCertificateData": crt.read_text()}))
 
 
 class Impersonation(Way):

@@ -6,7 +6,7 @@ anything.
 
 from lib.plane import RBAC, STRANGER
 from lib.proxy import Proxy
-from lib.resource import CONFIGMAPS, Asked
+from lib.resource import CONFIGMAPS, Selection
 
 NAMESPACE, ELSEWHERE, ROLE = "shop", "not-shop", "reader"
 FORBIDDEN = "(403 Forbidden)"  # text in informerd's log
@@ -22,7 +22,7 @@ def run(stage):
         objects.create(NAMESPACE, name)
     stage.plane.admin.create(f"/api/v1/namespaces/{ELSEWHERE}/configmaps",
                              {"metadata": {"name": "never-reported"}})
-    stage.watch(STRANGER, (CONFIGMAPS,), Asked(namespace=NAMESPACE, service=True), interrupted=True,
+    stage.watch(STRANGER, (CONFIGMAPS,), Selection(namespace=NAMESPACE, service=True), interrupted=True,
                 through=proxy.port)
     stage.expect_mentioned(FORBIDDEN)
     stage.wait_until_mentioned(FORBIDDEN, 10)

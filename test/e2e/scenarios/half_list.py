@@ -6,7 +6,7 @@ Objects of the incomplete list are never reported.
 
 from lib import children
 from lib.proxy import Proxy
-from lib.resource import CONFIGMAPS, Asked
+from lib.resource import CONFIGMAPS, Selection
 from lib.stage import EXPIRED, RECONNECT
 
 NAMESPACE = "half"
@@ -22,7 +22,7 @@ def run(stage):
     stage.make_namespace(NAMESPACE)
     fill(objects, "first")
     proxy.slow(CRAWL)
-    stage.watch("token", (CONFIGMAPS,), Asked(service=True), interrupted=True, through=proxy.port)
+    stage.watch("token", (CONFIGMAPS,), Selection(service=True), interrupted=True, through=proxy.port)
     break_off(stage, proxy, lambda: exchange(objects, "first", "second"))
     stage.catch_up()
     proxy.slow(CRAWL)

@@ -25,18 +25,18 @@ def run(stage):
     late = stage.follow(kubeconfig, PODS, "late", late="yes")
     stage.catch_up()
     for follower in (paused, frozen):
-        follower.wait_for_state(pods.list(), stage.patience)
-    late.wait_until_held(pods.list(), stage.patience)
+        follower.wait_for_state(pods.list(), stage.timeout)
+    late.wait_until_held(pods.list(), stage.timeout)
     received = {follower: len(follower.events) for follower in (paused, frozen)}
-    paused.ask("pause")
-    late.ask("listen")
+    paused.send_command("pause")
+    late.send_command("listen")
     with frozen.frozen():
         disturb(pods)
         stage.catch_up()
-        paused.wait_until_held(pods.list(), stage.patience)
-        late.wait_until_held(pods.list(), stage.patience)
-    paused.ask("resume")
-    late.ask("resume")
+        paused.wait_until_held(pods.list(), stage.timeout)
+        late.wait_until_held(pods.list(), stage.timeout)
+    paused.send_command("resume")
+    late.send_command("resume")
     check(stage, "the paused handler", paused, EXPECTED, received[paused])
     check(stage, "the stopped process", frozen, EXPECTED, received[frozen])
     check(stage, "the late handler", late, {name: ["ADDED"] for name in
@@ -63,7 +63,7 @@ def disturb(pods):
 def check(stage, who, follower, expected, since):
     """Its events since then; all events together must be in a valid order for each object."""
     listed = stage.pods.list()
-    follower.wait_for_state(listed, stage.patience)
+    follower.wait_for_state(listed, stage.timeout)
     received = {}
     for event in follower.events[since:]:
         received.setdefault(event.key.removeprefix(f"{NAMESPACE}/"), []).append(event.type)

@@ -3,7 +3,7 @@
 The same after a restart of the server without its history.
 """
 
-from lib.resource import CONFIGMAPS, DEPLOYMENTS, PODS, Asked
+from lib.resource import CONFIGMAPS, DEPLOYMENTS, PODS, Selection
 
 from .churn import body
 from .lifecycle import status
@@ -17,7 +17,7 @@ def run(stage):
     for kind in KINDS:
         create(stage, kind, "kept")
         create(stage, kind, "ended")
-    stage.watch("certificate-files", KINDS, Asked(metadata=True), interrupted=True)
+    stage.watch("certificate-files", KINDS, Selection(metadata=True), interrupted=True)
     stage.catch_up()
     change(stage)
     stage.interrupt_unseen(stage.plane.kill_apiserver, lambda: disturb(stage))

@@ -54,8 +54,8 @@ def run(stage):
         part(stage.pods, POD)
     catch_up(stage, feeds)
     for name, feed in feeds.items():
-        judge(stage, name, ways[name], feed)
-    return f"{len(ways)} ways, {see_refusals(stage, make)} refusals, {stage.writes} writes"
+        check_events(stage, name, ways[name], feed)
+    return f"{len(ways)} ways, {check_refusals(stage, make)} refusals, {stage.writes} writes"
 
 
 class Maker:
@@ -124,13 +124,13 @@ def catch_up(stage, feeds):
     stage.catch_up()
     listed = stage.pods.list()
     for feed in feeds.values():
-        if not feed.wait_for_state(listed, stage.patience):
+        if not feed.wait_for_state(listed, stage.timeout):
             raise children.Failure(f"{feed.name} does not catch up; {feed.last_words()}")
 
 
-def judge(stage, name, way, feed):
+def check_events(stage, name, way, feed):
     feed.close()
-    found = compare.judge(feed.events, stage.witnessed("pods")).findings
+    found = compare.compare_events(feed.events, stage.oracle_events("pods")).findings
     found += compare.record_faults(feed.records)
     if any(record["type"] == "RELIST" for record in feed.records):
         found.append("it listed again, although the server kept its history")
@@ -151,7 +151,7 @@ def is_in(log, password):
 
 # -- refusals
 
-def see_refusals(stage, make):
+def check_refusals(stage, make):
     port = stage.plane.port
     login, socks = (make(kind, f"{kind.scheme}-wants-login", login=True)
                     for kind in (HttpProxy, SocksProxy))
@@ -169,11 +169,11 @@ def see_refusals(stage, make):
     }
     for name, (proxy, password, words) in refusals.items():
         way = Way({"proxy-url": proxy.url_with(password)}, conf={})  # a service keeps trying
-        see_refusal(stage, follow(stage, name, way), f"proxy {proxy.place} {words}")
+        check_refusal(stage, follow(stage, name, way), f"proxy {proxy.place} {words}")
     return len(refusals)
 
 
-def see_refusal(stage, feed, words):
+def check_refusal(stage, feed, words):
     try:
         children.until(lambda: words in feed.own_log(), 10, f"'{words}' in its log")
     except children.Failure as failure:

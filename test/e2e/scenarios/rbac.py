@@ -48,7 +48,7 @@ def run(stage):
     for words in (f"as {USER} (system:serviceaccounts", "missing  nodes (Node)", "waiting  gadgets ("):
         conf.expect(words in before, f"the check does not print '{words}':\n{before}")
     service = stage.enter(Service(conf))
-    service.wait_until_said("(403 Forbidden)")
+    service.wait_until_logged("(403 Forbidden)")
     roles = conf.write("roles.yaml", conf.informerd("rbac", "-c", conf.path, "--serviceaccount",
                                                     f"{HOME}:{ACCOUNT}").stdout)
     stage.plane.kubectl("apply", "--dry-run=server", "-f", str(roles))
@@ -56,12 +56,12 @@ def run(stage):
     children.until(lambda: conf.status() == OK, 30, "the roles in force", pause=0.5)
     conf.expect("missing" not in conf.check(OK), "the check reports missing permissions although all are granted")
     service.wait_until_synced({watch["name"] for watch in WATCHES} - {"gadgets"})
-    check_what_it_may(stage, conf)
-    check_words(conf)
+    check_permissions(stage, conf)
+    check_resource_names(conf)
     return f"{len(WATCHES)} watches, {len(WORDS)} words"
 
 
-def check_what_it_may(stage, conf):
+def check_permissions(stage, conf):
     for what, may in MAY.items():
         try:
             answer = stage.plane.kubectl("auth", "can-i", *what.split(), "--as", USER)
@@ -70,15 +70,15 @@ def check_what_it_may(stage, conf):
         conf.expect(answer.strip() == ("yes" if may else "no"), f"can-i {what}: {answer}")
 
 
-def check_words(conf):
+def check_resource_names(conf):
     for word, meaning in WORDS.items():
-        said = conf.informerd("rbac", "-c", conf.of([{"name": "x", "resource": word}]))
-        found = re.search(r'apiGroups: \["(.*)"\]\n +resources: \[(.*)\]', said.stdout)
+        done = conf.informerd("rbac", "-c", conf.of([{"name": "x", "resource": word}]))
+        found = re.search(r'apiGroups: \["(.*)"\]\n +resources: \[(.*)\]', done.stdout)
         conf.expect(found and ".".join(found.groups()) == meaning,
-                    f"{word} is {found and found.groups()}, not {meaning}: {said.stderr}")
-    said = conf.informerd("rbac", "-c", conf.of([{"name": "x", "resource": "deploymet"}]))
-    conf.expect(said.returncode == WRONG_CONF and "did you mean 'deployment'?" in said.stderr,
-                f"deploymet: {said.stderr}")
+                    f"{word} is {found and found.groups()}, not {meaning}: {done.stderr}")
+    done = conf.informerd("rbac", "-c", conf.of([{"name": "x", "resource": "deploymet"}]))
+    conf.expect(done.returncode == WRONG_CONF and "did you mean 'deployment'?" in done.stderr,
+                f"deploymet: {done.stderr}")
 
 
 class Conf:
@@ -125,9 +125,9 @@ class Conf:
                     f"the check ends with {done.returncode}, not {status}:\n{done.stdout}")
         return done.stdout
 
-    def expect(self, true, complaint):
+    def expect(self, true, failure):
         if not true:
-            self._stage.complain(complaint)
+            self._stage.complain(failure)
 
 
 class Service:
@@ -145,7 +145,7 @@ class Service:
     def __exit__(self, *_):
         children.stop(self._child)
 
-    def wait_until_said(self, words):
+    def wait_until_logged(self, words):
         children.until(lambda: words in self._log.read_text(), SECONDS, f"'{words}' in its log")
 
     def wait_until_synced(self, watches):

@@ -61,10 +61,10 @@ def of_service(service):
 
 def wait_until_equal(stage, follower, service):
     began, listed = time.monotonic(), stage.objects(CONFIGMAPS).list()
-    follower.wait_for_state(listed, stage.patience)
+    follower.wait_for_state(listed, stage.timeout)
     try:
         children.until(lambda: service.logged and journal.state_after(of_service(service)) == listed,
-                       stage.patience, "the service's log equal to the list")
+                       stage.timeout, "the service's log equal to the list")
     except children.Failure as failure:
         stage.complain(str(failure))
     stage.note_equal(time.monotonic() - began)

@@ -7,17 +7,17 @@ or absent.
 
 import itertools
 
-from lib.resource import CONFIGMAPS, PODS, Asked
+from lib.resource import CONFIGMAPS, PODS, Selection
 
 from .lifecycle import status
 
 NAMESPACE = "shop"
 WATCHES = {  # name: kind, selection
-    "pods-of-web": (PODS, Asked(labels="app in (web, api),!canary")),
-    "pods-running": (PODS, Asked(fields="status.phase=Running")),
-    "pods-of-web-on-node-1": (PODS, Asked(labels="app=web", fields="spec.nodeName=node-1")),
-    "configmaps-of-web": (CONFIGMAPS, Asked(NAMESPACE, labels="app=web")),
-    "configmaps-by-name": (CONFIGMAPS, Asked(fields="metadata.name=settings")),
+    "pods-of-web": (PODS, Selection(labels="app in (web, api),!canary")),
+    "pods-running": (PODS, Selection(fields="status.phase=Running")),
+    "pods-of-web-on-node-1": (PODS, Selection(labels="app=web", fields="spec.nodeName=node-1")),
+    "configmaps-of-web": (CONFIGMAPS, Selection(NAMESPACE, labels="app=web")),
+    "configmaps-by-name": (CONFIGMAPS, Selection(fields="metadata.name=settings")),
 }
 IN, OUT = {"app": "web"}, {"app": "other"}
 LIVES = {  # expected events of each object, in order; the number of MODIFIED comes from the oracle
@@ -28,7 +28,7 @@ LIVES = {  # expected events of each object, in order; the number of MODIFIED co
     "configmaps-of-web": {"settings": "ADDED MODIFIED DELETED ADDED DELETED"},
     "configmaps-by-name": {"settings": "ADDED MODIFIED DELETED"},
 }
-REALLY = {  # actual reason of each deletion
+REASONS = {  # actual reason of each deletion
     "pods-of-web": {"web-0": ["left", "deleted"], "web-1": ["deleted"], "late": ["left"]},
     "pods-running": {"web-1": ["left"]},
     "pods-of-web-on-node-1": {"web-1": ["deleted"]},
@@ -43,8 +43,8 @@ def run(stage):
     stage.make_namespace(NAMESPACE)
     pods.create(NAMESPACE, "web-0", labels=IN)
     pods.create(NAMESPACE, "late", labels=OUT)
-    for name, (kind, asked) in WATCHES.items():
-        stage.watch("token", (kind,), asked, name)
+    for name, (kind, selection) in WATCHES.items():
+        stage.watch("token", (kind,), selection, name)
     stage.catch_up()
     change_labels(pods)
     live(pods)
@@ -105,12 +105,12 @@ def check_lives(stage, watch):
 
 
 def check_why(stage, watch):
-    said = {}
+    reported = {}
     for record in stage.records(watch):
         if record["type"] == "DELETED":
-            said.setdefault(record["name"], []).append(record.get("why"))
-    for name, truth in REALLY[watch].items():
-        for word, why in itertools.zip_longest(said.get(name, []), truth):
+            reported.setdefault(record["name"], []).append(record.get("why"))
+    for name, reasons in REASONS[watch].items():
+        for word, why in itertools.zip_longest(reported.get(name, []), reasons):
             unknown = word is None and (watch != KNOWN or why != "deleted")
             if word != why and not unknown:
                 stage.complain(f"{watch}: {name} {why}, but informerd's `why` is {word}")

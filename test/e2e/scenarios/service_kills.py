@@ -23,7 +23,7 @@ def run(stage):
     random, before = Random(stage.load.seed), stage.writes
     with meanwhile(writers, halt, RATE):
         for kill in range(KILLS):
-            live_and_die(service, LIVES[kill] if kill < len(LIVES) else random.choice(LIVES))
+            start_and_kill(service, LIVES[kill] if kill < len(LIVES) else random.choice(LIVES))
         service.start()
         time.sleep(LAST)
     stage.catch_up()
@@ -33,7 +33,7 @@ def run(stage):
     return check(stage, service) + f", {stage.writes - before} writes, seed {stage.load.seed}"
 
 
-def live_and_die(service, seconds):
+def start_and_kill(service, seconds):
     logged = service.logged
     service.start()
     children.until(lambda: service.logged > logged, 30, "a new line in the log", pause=0.005)
@@ -52,7 +52,7 @@ def wait_until_equal(stage, service):
         return all(journal.state_after(runs(service, kind)[-1]) == stage.objects(kind).list()
                    for kind in KINDS)
     try:
-        children.until(is_equal, stage.patience, "the service's log equal to the list", pause=1)
+        children.until(is_equal, stage.timeout, "the service's log equal to the list", pause=1)
     except children.Failure as failure:
         stage.complain(str(failure))
 
@@ -62,7 +62,7 @@ def check(stage, service):
     faults += journal.faults_of(records)
     for kind in KINDS:
         of_kind = runs(service, kind)
-        faults += journal.different_runs(of_kind, stage.witnessed(kind.name))
+        faults += journal.different_runs(of_kind, stage.oracle_events(kind.name))
         faults += stage.different_from_list(f"the service ({kind.name})",
                                             journal.state_after(of_kind[-1]), kind)
     for fault in faults:
