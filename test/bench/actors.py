@@ -11,7 +11,7 @@ import subprocess
 import time
 
 SERVER_CORE, CLIENT_CORE = (sorted(os.sched_getaffinity(0)) * 2)[:2]
-PATIENCE = 600  # seconds to wait for an answer before the measurement fails
+TIMEOUT = 600  # seconds to wait for an answer before the measurement fails
 
 
 class Actor:
@@ -21,24 +21,24 @@ class Actor:
         popen = {'stdin': subprocess.PIPE, 'stdout': subprocess.PIPE, 'bufsize': 0} | popen
         guard = ['setpriv', '--pdeathsig', 'KILL', 'taskset', '-c', str(core)]
         self.child = subprocess.Popen([*guard, *map(str, command)], **popen)
-        self.name, self.speaks_for = command[0], self
+        self.name, self.reports_for = command[0], self
         self.rest = b''
 
-    def tell(self, *words):
+    def send(self, *words):
         self.child.stdin.write(' '.join(map(str, words)).encode() + b'\n')
 
     def line(self):
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + TIMEOUT
         while b'\n' not in self.rest:
             ready, _, _ = select.select([self.child.stdout], [], [], 1)
-            if self.speaks_for.child.poll() is not None or time.monotonic() > deadline:
-                raise RuntimeError(f'{self.speaks_for.name} ended, or does not answer')
+            if self.reports_for.child.poll() is not None or time.monotonic() > deadline:
+                raise RuntimeError(f'{self.reports_for.name} ended, or does not answer')
             self.rest += os.read(self.child.stdout.fileno(), 65536) if ready else b''
         line, self.rest = self.rest.split(b'\n', 1)
         return line.decode()
 
-    def ask(self, *words):
-        self.tell(*words)
+    def send_command(self, *words):
+        self.send(*words)
         return json.loads(self.line())
 
     def end(self):
@@ -57,31 +57,31 @@ class Server(Actor):
 
     def wait_for_watches(self, count, connections):
         """Waits until `count` watches are open and that many connections were made in total."""
-        deadline = time.monotonic() + PATIENCE
-        while (now := self.ask('status'))['watches'] != count or now['connections'] < connections:
+        deadline = time.monotonic() + TIMEOUT
+        while (now := self.send_command('status'))['watches'] != count or now['connections'] < connections:
             if time.monotonic() > deadline:
                 raise RuntimeError(f'of {count} watches only {now["watches"]} reconnected')
             time.sleep(0.005)
 
 
 class Client:
-    """One of the compared programs. `process` is the one that is measured, `voice` the one that answers."""
+    """One of the compared programs. `process` is the one that is measured, `reporter` the one that answers."""
 
-    def __init__(self, process, voice=None):
-        self.process, self.voice = process, voice or process
+    def __init__(self, process, reporter=None):
+        self.process, self.reporter = process, reporter or process
         self.pid = process.child.pid
         self.expected = 0
 
     def wait_until_synced(self):
-        while self.voice.line() != 'synced':
+        while self.reporter.line() != 'synced':
             pass
 
     def expect(self, more):
         self.expected += more
-        self.voice.tell('expect', self.expected)
+        self.reporter.send('expect', self.expected)
 
     def delivered(self):
-        return json.loads(self.voice.line())
+        return json.loads(self.reporter.line())
 
     def cpu(self):
         """CPU seconds of all its threads since its start: clock_getcpuclockid(3)."""
@@ -109,7 +109,7 @@ class Client:
         """Seconds; only informerd reports it."""
 
     def end(self):
-        for actor in {self.process, self.voice}:
+        for actor in {self.process, self.reporter}:
             actor.end()
 
 
@@ -130,10 +130,10 @@ event_logs:
         conf = folder / 'informerd.conf'
         watches = [f'{{resource: pods, name: {ns}, namespaces: [{ns}]}}' for ns in namespaces] or ['{resource: pods}']
         conf.write_text(more + self.CONF.format(folder=folder, watches=', '.join(watches)))
-        voice = Actor(SERVER_CORE, tools / 'log_reader', folder / 'events.jsonl', len(watches))
-        said = open(folder / 'stderr', 'w')
-        super().__init__(Actor(CLIENT_CORE, program, '-c', conf, stderr=said), voice)
-        voice.speaks_for = self.process
+        reporter = Actor(SERVER_CORE, tools / 'log_reader', folder / 'events.jsonl', len(watches))
+        stderr = open(folder / 'stderr', 'w')
+        super().__init__(Actor(CLIENT_CORE, program, '-c', conf, stderr=stderr), reporter)
+        reporter.reports_for = self.process
 
     def worst_tick(self):
         with contextlib.closing(socket.socket(socket.AF_UNIX)) as web:

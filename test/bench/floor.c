@@ -138,7 +138,7 @@ static void read_command(struct floor *f)
     if (n == 0)
         exit(EXIT_SUCCESS);
     line[n > 0 ? n : 0] = '\0';
-    tally_obey(&f->tally, line);
+    tally_run_command(&f->tally, line);
 }
 
 static void take_event(struct floor *f, const char *text, size_t len)

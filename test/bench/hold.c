@@ -52,7 +52,7 @@ static const char *common_version(const struct hold *h)
     return version;
 }
 
-static void answer(const struct hold *h)
+static void print_status(const struct hold *h)
 {
     size_t synced = 0, objects = 0, bytes = 0;
     for (size_t i = 0; i < h->n; i++) {
@@ -87,7 +87,7 @@ static void on_input(uv_stream_t *stream, ssize_t n, const uv_buf_t *bytes)
     struct hold *h = stream->data;
     for (ssize_t i = 0; i < n; i++)
         if (bytes->base[i] == '\n')
-            answer(h);
+            print_status(h);
     if (n >= 0)
         return;
     inf_client_close(h->client, NULL);

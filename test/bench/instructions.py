@@ -40,10 +40,10 @@ def count(program):
         callgrind = ['valgrind', '-q', '--tool=callgrind', f'--callgrind-out-file={out.name}']
         subprocess.run([*callgrind, program, str(EVENTS), str(ROUNDS)], check=True, stdout=subprocess.DEVNULL,
                        env=os.environ | {'GLIBC_TUNABLES': PLAIN_LIBC})
-        said = subprocess.run(['callgrind_annotate', '--inclusive=yes', '--threshold=100', out.name],
+        output = subprocess.run(['callgrind_annotate', '--inclusive=yes', '--threshold=100', out.name],
                               check=True, capture_output=True, text=True).stdout
     found = {}
-    for instructions, function in re.findall(r'^\s*([\d,]+) .*?:(\w+)(?:\'\d+)?(?: \[.*\])?$', said, re.MULTILINE):
+    for instructions, function in re.findall(r'^\s*([\d,]+) .*?:(\w+)(?:\'\d+)?(?: \[.*\])?$', output, re.MULTILINE):
         if function in STAGES:
             found.setdefault(function, round(int(instructions.replace(',', '')) / EVENTS / (ROUNDS + 1)))
     return {stage: found[stage] for stage in STAGES}

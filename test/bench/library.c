@@ -72,7 +72,7 @@ static void on_line(uv_stream_t *stream, ssize_t n, const uv_buf_t *bytes)
         if (strncmp(bytes->base, "reads", 5) == 0)
             reads_print((struct inf_store *)(uintptr_t)inf_informer_store(client.first));
         else
-            tally_obey(&client.tally, bytes->base);
+            tally_run_command(&client.tally, bytes->base);
         return;
     }
     inf_client_close(client.cluster, NULL);

@@ -53,7 +53,7 @@ class Life:
         (self.folder / 'kubeconfig').write_text(KUBECONFIG.format(port=self.server.port, folder=stage.pki))
         self.began = time.monotonic()
         self.client = self.start(stage, name)
-        self.tells_relists = name not in ('kube-rs', 'floor')  # which do not report what a new list changed
+        self.reports_relists = name not in ('kube-rs', 'floor')  # which do not report what a new list changed
         self.can_read = name in ('library', 'library compact', 'client-go typed')
 
     def start(self, stage, name):
@@ -70,8 +70,8 @@ class Life:
             'client-go dynamic': (stage.peers.get('client-go'), 'dynamic'),
             'kube-rs': (stage.peers.get('kube-rs'),),
         }[name]
-        said = open(self.folder / 'stderr', 'w')
-        return Client(Actor(CLIENT_CORE, program, *kind, kubeconfig, watches, stderr=said))
+        stderr = open(self.folder / 'stderr', 'w')
+        return Client(Actor(CLIENT_CORE, program, *kind, kubeconfig, watches, stderr=stderr))
 
     @contextlib.contextmanager
     def measured(self, name, count):
@@ -133,7 +133,7 @@ class Life:
         cuts = 4
         with self.measured('storm', cuts * self.case.watches):
             for _ in range(cuts):
-                before = self.server.ask('cut')['connections']
+                before = self.server.send_command('cut')['connections']
                 self.server.wait_for_watches(self.case.watches, before + self.case.watches)
 
     def idle(self):
@@ -141,7 +141,7 @@ class Life:
         switches = self.client.switches()
         with self.measured('idle', 60):
             time.sleep(30)
-            self.server.ask('bookmark')
+            self.server.send_command('bookmark')
             time.sleep(30)
         self.figures['idle_switches'] = (self.client.switches() - switches) / 60
 
@@ -149,7 +149,7 @@ class Life:
         """The duration of reads of the cache, by kind, in seconds."""
         if not self.can_read:
             return
-        self.client.voice.tell('reads')
+        self.client.reporter.send('reads')
         self.figures |= {f'read_{name}': ns / 1e9 for name, ns in self.client.delivered().items()}
 
     # ---- helpers ----
@@ -171,16 +171,16 @@ class Life:
 
     def change(self, count, *pace):
         self.client.expect(count)
-        self.server.ask('change', count, *pace)
+        self.server.send_command('change', count, *pace)
         return self.client.delivered()
 
     def come_back(self, name, changed):
-        self.server.ask('secretly', changed)
-        self.server.ask('forget')
+        self.server.send_command('secretly', changed)
+        self.server.send_command('forget')
         with self.measured(name, self.case.pods):
-            before = self.server.ask('cut')['connections']
+            before = self.server.send_command('cut')['connections']
             self.server.wait_for_watches(self.case.watches, before + self.case.watches)
-            self.client.expected += changed if self.tells_relists else 0
+            self.client.expected += changed if self.reports_relists else 0
             self.change(1)  # delivered after everything that the new list changed
         time.sleep(1)
 

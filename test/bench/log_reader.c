@@ -64,7 +64,7 @@ static void read_command(struct log *log)
     if (n <= 0)
         exit(EXIT_SUCCESS);
     line[n] = '\0';
-    tally_obey(&log->tally, line);
+    tally_run_command(&log->tally, line);
 }
 
 int main(int argc, char **argv)

@@ -23,13 +23,13 @@ class Hold(Program):
         super().__init__(PROGRAMS[0], folder / 'kubeconfig', resource, watches)
         case.addCleanup(self.stop)
 
-    def ask(self):
+    def read_status(self):
         self.child.stdin.write(b'\n')
         self.child.stdin.flush()
         return json.loads(self.line())
 
     def wait_for(self, **fields):
-        wait_until(lambda: fields.items() <= self.ask().items(), fields)
+        wait_until(lambda: fields.items() <= self.read_status().items(), fields)
         return json.loads(self.lines[-1])
 
     def close(self):
@@ -65,9 +65,9 @@ class Pods(unittest.TestCase):
         with tempfile.NamedTemporaryFile('w') as templates:
             templates.write(deployments.template(200))
             templates.flush()
-            said = subprocess.run([PROGRAMS[1], templates.name, cache, str(count), str(changes)], check=True,
+            output = subprocess.run([PROGRAMS[1], templates.name, cache, str(count), str(changes)], check=True,
                                   capture_output=True, text=True).stdout
-        figures = [line for line in map(json.loads, said.splitlines()) if 'when' in line]
+        figures = [line for line in map(json.loads, output.splitlines()) if 'when' in line]
         for now in figures:
             print(f'# {cache}, {now["pods"]} pods of {now["text"]} bytes, {now["when"]}: {now["rss"]:.0f} bytes resident each: '
                   f'{now["body"]:.0f} text, {now["names"]:.0f} names, {now["header"]:.0f} header, {now["entry"]:.0f} entry with one '

@@ -99,7 +99,7 @@ static void run_conns(struct server *s, size_t n_polled)
     size_t kept = 0;
     for (size_t i = 0; i < s->n_conns; i++) {
         short happened = i < n_polled ? s->polled[FIRST_CONN + i].revents : 0;
-        if (happened || conn_has_news(s->conns[i]))
+        if (happened || conn_has_unsent(s->conns[i]))
             conn_run(s->conns[i], happened & ~POLLOUT);
         if (s->conns[i]->phase == CLOSED)
             conn_free(s->conns[i]);
@@ -134,7 +134,7 @@ static void make_changes(struct server *s)
         answer_command(s);
 }
 
-static void obey(struct server *s, char *line)
+static void run_command(struct server *s, char *line)
 {
     const char *word = strtok(line, " \n"), *count = strtok(NULL, " \n"),
                *rate = strtok(NULL, " \n");
@@ -165,7 +165,7 @@ static void read_commands(struct server *s)
     if (n <= 0)
         exit(EXIT_SUCCESS); /* the driver has ended */
     line[n] = '\0';
-    obey(s, line);
+    run_command(s, line);
 }
 
 /* Polls everything; a watch that is up to date continues only after our own changes. */

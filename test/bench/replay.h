@@ -18,13 +18,13 @@
 #include <openssl/types.h>
 
 enum {
-    HOLES_MAX = 96,
+    PLACEHOLDERS_MAX = 96,
     EVERYWHERE = -1, /* all namespaces */
 };
 
 /* ---- pods, replay_pods.c ---- */
 
-struct hole {
+struct placeholder {
     size_t at;
     unsigned width; /* in digits */
     char letter;    /* which number replaces it */
@@ -45,8 +45,8 @@ struct template
 {
     char *text; /* of a pod, after its opening brace */
     size_t len;
-    struct hole holes[HOLES_MAX];
-    size_t n_holes;
+    struct placeholder placeholders[PLACEHOLDERS_MAX];
+    size_t n_placeholders;
 };
 
 struct world {
@@ -120,6 +120,6 @@ void conn_free(struct conn *c);
 void conn_run(struct conn *c, bool readable);
 
 /* Whether there is something new to send since it last ran. */
-bool conn_has_news(const struct conn *c);
+bool conn_has_unsent(const struct conn *c);
 
 #endif

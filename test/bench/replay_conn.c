@@ -205,7 +205,7 @@ static void begin_watch(struct conn *c, const char *request)
         c->seen--;
 }
 
-static void answer(struct conn *c, const char *request)
+static void answer_request(struct conn *c, const char *request)
 {
     const char *ns = strstr(request, "/namespaces/ns-");
     const char *path_end = strpbrk(request + 4, "? ");
@@ -224,7 +224,7 @@ static void answer(struct conn *c, const char *request)
 /* ---- bytes ---- */
 
 /* Whether to continue with this connection; a permanent failure closes it. */
-static bool went_well(struct conn *c, int rc)
+static bool may_continue(struct conn *c, int rc)
 {
     int why = SSL_get_error(c->ssl, rc);
     if (rc > 0)
@@ -241,12 +241,12 @@ static void receive(struct conn *c)
     while (c->in_len < sizeof(c->in) - 1 &&
            (n = SSL_read(c->ssl, c->in + c->in_len, (int)(sizeof(c->in) - 1 - c->in_len))) > 0)
         c->in_len += (size_t)n;
-    went_well(c, n);
+    may_continue(c, n);
     c->in[c->in_len] = '\0';
     if (c->phase == ASKED_NOTHING && c->out_done == c->out_len && strstr(c->in, "\r\n\r\n")) {
         *strchr(c->in, '\r') = '\0'; /* only the request line is used */
         c->in_len = 0;
-        answer(c, c->in);
+        answer_request(c, c->in);
     }
 }
 
@@ -256,7 +256,7 @@ static void send_pieces(struct conn *c)
     for (int i = 0; i < PIECES_AT_ONCE && c->phase != CLOSED; i++) {
         while (c->out_done < c->out_len) {
             int n = SSL_write(c->ssl, c->out + c->out_done, (int)(c->out_len - c->out_done));
-            if (!went_well(c, n)) {
+            if (!may_continue(c, n)) {
                 c->wants_write = c->phase != CLOSED;
                 return;
             }
@@ -268,7 +268,7 @@ static void send_pieces(struct conn *c)
     c->wants_write = true;
 }
 
-bool conn_has_news(const struct conn *c)
+bool conn_has_unsent(const struct conn *c)
 {
     return c->phase == FOLLOWING && (c->bookmark || c->seen < c->world->n_changes);
 }

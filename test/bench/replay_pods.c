@@ -35,7 +35,8 @@ static uint64_t mixed(uint64_t pod, uint64_t letter)
     return x ^ (x >> 31);
 }
 
-static uint64_t hole_value(const struct world *w, char letter, uint32_t pod, struct state state)
+static uint64_t placeholder_value(const struct world *w, char letter, uint32_t pod,
+                                  struct state state)
 {
     switch (letter) {
     case 'i': return pod;
@@ -50,18 +51,19 @@ static uint64_t hole_value(const struct world *w, char letter, uint32_t pod, str
     }
 }
 
-static void find_holes(struct template *t)
+static void find_placeholders(struct template *t)
 {
     for (char *at = t->text; (at = strchr(at, '~')) != NULL;) {
-        struct hole *hole = &t->holes[t->n_holes++];
+        struct placeholder *placeholder = &t->placeholders[t->n_placeholders++];
         unsigned width = 1;
         while (at[width] == at[1])
             width++;
-        if (t->n_holes == HOLES_MAX || !strchr("inakvrtsdefghoquwxyzbjcp", at[1])) {
+        if (t->n_placeholders == PLACEHOLDERS_MAX || !strchr("inakvrtsdefghoquwxyzbjcp", at[1])) {
             fprintf(stderr, "replay: the template has too many placeholders, or an invalid one\n");
             exit(EXIT_FAILURE);
         }
-        *hole = (struct hole){.at = (size_t)(at - t->text), .width = width, .letter = at[1]};
+        *placeholder =
+            (struct placeholder){.at = (size_t)(at - t->text), .width = width, .letter = at[1]};
         at += width;
     }
 }
@@ -75,7 +77,7 @@ static void add_template(struct world *w, char *line)
     *t = (struct template){.text = line, .len = strcspn(line, "\n") - 1};
     memmove(t->text, t->text + 1, t->len); /* the sender adds the opening brace */
     t->text[t->len] = '\0';
-    find_holes(t);
+    find_placeholders(t);
     w->longest = t->len > w->longest ? t->len : w->longest;
 }
 
@@ -121,7 +123,7 @@ uint64_t now_ns(void)
     return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-static void remember(struct world *w, struct change change)
+static void record_change(struct world *w, struct change change)
 {
     if (w->n_changes == w->room) {
         w->room = w->room ? w->room * 2 : 1024;
@@ -137,7 +139,7 @@ void world_change(struct world *w, bool secret)
     struct state state = {.version = ++w->version, .sent_ns = now_ns()};
     w->pods[pod] = state;
     if (!secret)
-        remember(w, (struct change){pod, state});
+        record_change(w, (struct change){pod, state});
 }
 
 static uint64_t power_of_ten(unsigned n)
@@ -150,9 +152,9 @@ uint64_t version_text(uint64_t version)
     return power_of_ten(9) + version;
 }
 
-static void put_number(char *out, const struct hole *hole, uint64_t left)
+static void put_number(char *out, const struct placeholder *placeholder, uint64_t left)
 {
-    for (unsigned digit = hole->width; digit-- > 0; left /= 10)
+    for (unsigned digit = placeholder->width; digit-- > 0; left /= 10)
         out[digit] = (char)('0' + left % 10 + (digit == 0));
 }
 
@@ -162,10 +164,11 @@ static void put_small(char *out, unsigned width, uint64_t value)
         out[digit] = (char)('0' + value % 10);
 }
 
-static void put_letters(char *out, const struct hole *hole, const char *letters, uint64_t value)
+static void put_letters(char *out, const struct placeholder *placeholder, const char *letters,
+                        uint64_t value)
 {
     size_t n = strlen(letters);
-    for (unsigned i = 0; i < hole->width; i++) {
+    for (unsigned i = 0; i < placeholder->width; i++) {
         out[i] = letters[value % n];
         value /= n;
         if (i % 12 == 11 && n == 16)
@@ -173,26 +176,27 @@ static void put_letters(char *out, const struct hole *hole, const char *letters,
     }
 }
 
-static void fill_hole(char *out, const struct hole *hole, uint32_t pod, uint64_t value)
+static void fill_placeholder(char *out, const struct placeholder *placeholder, uint32_t pod,
+                             uint64_t value)
 {
-    switch (hole->letter) {
+    switch (placeholder->letter) {
     case 'd':
     case 'e':
     case 'f':
     case 'g':
-    case 'h': put_small(out, hole->width, 10 + value % 50); break;
+    case 'h': put_small(out, placeholder->width, 10 + value % 50); break;
     case 'o':
     case 'q':
     case 'u':
-    case 'w': put_small(out, hole->width, 100 + value % 156); break;
+    case 'w': put_small(out, placeholder->width, 100 + value % 156); break;
     case 'x':
     case 'y':
     case 'z':
     case 'b':
-    case 'j': put_letters(out, hole, "0123456789abcdef", value); break;
-    case 'c': put_letters(out, hole, suffix_letters, value); break;
-    case 'p': put_letters(out, hole, suffix_letters, pod * UINT64_C(7368787)); break;
-    default: put_number(out, hole, value);
+    case 'j': put_letters(out, placeholder, "0123456789abcdef", value); break;
+    case 'c': put_letters(out, placeholder, suffix_letters, value); break;
+    case 'p': put_letters(out, placeholder, suffix_letters, pod * UINT64_C(7368787)); break;
+    default: put_number(out, placeholder, value);
     }
 }
 
@@ -205,9 +209,9 @@ size_t pod_write(const struct world *w, uint32_t pod, struct state state, char *
 {
     const struct template *t = &w->templates[pod % w->n_templates];
     memcpy(out, t->text, t->len);
-    for (size_t i = 0; i < t->n_holes; i++)
-        fill_hole(out + t->holes[i].at, &t->holes[i], pod,
-                  hole_value(w, t->holes[i].letter, pod, state));
+    for (size_t i = 0; i < t->n_placeholders; i++)
+        fill_placeholder(out + t->placeholders[i].at, &t->placeholders[i], pod,
+                         placeholder_value(w, t->placeholders[i].letter, pod, state));
     return t->len;
 }
 

@@ -49,7 +49,7 @@ void tally_add(struct tally *t, const char *sent)
     answer_if_due(t);
 }
 
-void tally_obey(struct tally *t, const char *line)
+void tally_run_command(struct tally *t, const char *line)
 {
     if (strncmp(line, "expect ", 7) != 0)
         return;

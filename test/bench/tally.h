@@ -23,6 +23,6 @@ struct tally {
 void tally_add(struct tally *t, const char *sent);
 
 /* A line from the driver. */
-void tally_obey(struct tally *t, const char *line);
+void tally_run_command(struct tally *t, const char *line);
 
 #endif
