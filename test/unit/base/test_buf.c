@@ -1,5 +1,5 @@
 /*
- * test_buf.c - bytes go in at the end and out at the front, and a limit is a limit.
+ * test_buf.c - appending, consuming, limits and the memory of a buffer.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,7 +20,7 @@ static void assert_holds(const struct buf *b, const char *text)
         assert_memory_equal(b->bytes, text, b->len);
 }
 
-static void test_every_way_to_put(void **state)
+static void appends_bytes_in_every_way(void **state)
 {
     struct buf b = {0};
     (void)state;
@@ -34,7 +34,7 @@ static void test_every_way_to_put(void **state)
     buf_free(&b);
 }
 
-static void test_nothing_put_nothing_allocated(void **state)
+static void allocates_nothing_for_empty_input(void **state)
 {
     struct buf b = {0};
     (void)state;
@@ -46,13 +46,13 @@ static void test_nothing_put_nothing_allocated(void **state)
     buf_free(&b);
 }
 
-static void test_limit_is_the_last_allowed(void **state)
+static void accepts_exactly_the_limit(void **state)
 {
     struct buf b = {0};
     (void)state;
     assert_int_equal(buf_append(&b, "abc", 3, 5), 0);
     assert_int_equal(buf_append(&b, "def", 3, 5), -INF_ETOOBIG);
-    assert_holds(&b, "abc"); /* nothing of it, not a part */
+    assert_holds(&b, "abc"); /* no part of it is appended */
     assert_int_equal(buf_append(&b, "de", 2, 5), 0);
     assert_int_equal(buf_append(&b, "", 0, 5), 0);
     assert_int_equal(buf_append(&b, "f", 1, 5), -INF_ETOOBIG);
@@ -60,8 +60,8 @@ static void test_limit_is_the_last_allowed(void **state)
     buf_free(&b);
 }
 
-/* Sums that would wrap around are over the limit too. The bytes are never looked at. */
-static void test_limit_and_huge_sizes(void **state)
+/* A size that overflows is over the limit, too. The bytes are not read. */
+static void refuses_sizes_that_overflow(void **state)
 {
     struct buf b = {0};
     (void)state;
@@ -75,7 +75,7 @@ static void test_limit_and_huge_sizes(void **state)
     buf_free(&b);
 }
 
-static void test_consume_keeps_the_rest(void **state)
+static void consume_keeps_the_rest(void **state)
 {
     struct buf b = {0};
     (void)state;
@@ -90,7 +90,7 @@ static void test_consume_keeps_the_rest(void **state)
     buf_free(&b);
 }
 
-static void test_grows_without_losing_a_byte(void **state)
+static void grows_without_losing_a_byte(void **state)
 {
     struct buf b = {0};
     (void)state;
@@ -102,7 +102,7 @@ static void test_grows_without_losing_a_byte(void **state)
     buf_free(&b);
 }
 
-static void test_printf_longer_than_the_first_block(void **state)
+static void prints_more_than_the_first_block(void **state)
 {
     struct buf b = {0};
     char text[1001];
@@ -114,19 +114,19 @@ static void test_printf_longer_than_the_first_block(void **state)
     buf_free(&b);
 }
 
-static void test_room_is_there_to_write_in(void **state)
+static void reserves_room_to_write_into(void **state)
 {
     struct buf b = {0};
     (void)state;
     buf_puts(&b, "ab");
-    memset(buf_room(&b, 1000), 'z', 1000); /* ASan watches the end */
+    memset(buf_room(&b, 1000), 'z', 1000); /* ASan detects a write beyond it */
     assert_holds(&b, "ab");                /* until the caller sets the number of bytes written */
     b.len += 3;
     assert_holds(&b, "abzzz");
     buf_free(&b);
 }
 
-static void test_clear_keeps_the_memory_free_does_not(void **state)
+static void clear_keeps_the_memory_and_free_releases_it(void **state)
 {
     struct buf b = {0};
     (void)state;
@@ -142,8 +142,8 @@ static void test_clear_keeps_the_memory_free_does_not(void **state)
     buf_free(&b);
 }
 
-/* That of freed and moved memory is for test/daemon/test_secrets.py to find, from outside. */
-static void test_a_secret_one_forgets(void **state)
+/* Freed and moved memory is checked by test/daemon/test_secrets.py, from outside the process. */
+static void erases_the_bytes_of_a_secret_buffer(void **state)
 {
     static const char zeros[8];
     struct buf b = {.secret = true};
@@ -165,16 +165,16 @@ static void test_a_secret_one_forgets(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_way_to_put),
-        cmocka_unit_test(test_nothing_put_nothing_allocated),
-        cmocka_unit_test(test_limit_is_the_last_allowed),
-        cmocka_unit_test(test_limit_and_huge_sizes),
-        cmocka_unit_test(test_consume_keeps_the_rest),
-        cmocka_unit_test(test_grows_without_losing_a_byte),
-        cmocka_unit_test(test_printf_longer_than_the_first_block),
-        cmocka_unit_test(test_room_is_there_to_write_in),
-        cmocka_unit_test(test_a_secret_one_forgets),
-        cmocka_unit_test(test_clear_keeps_the_memory_free_does_not),
+        cmocka_unit_test(appends_bytes_in_every_way),
+        cmocka_unit_test(allocates_nothing_for_empty_input),
+        cmocka_unit_test(accepts_exactly_the_limit),
+        cmocka_unit_test(refuses_sizes_that_overflow),
+        cmocka_unit_test(consume_keeps_the_rest),
+        cmocka_unit_test(grows_without_losing_a_byte),
+        cmocka_unit_test(prints_more_than_the_first_block),
+        cmocka_unit_test(reserves_room_to_write_into),
+        cmocka_unit_test(erases_the_bytes_of_a_secret_buffer),
+        cmocka_unit_test(clear_keeps_the_memory_and_free_releases_it),
     };
     return cmocka_run_group_tests_name("buf", tests, NULL, NULL);
 }

@@ -12,10 +12,10 @@
 #include "base/err.h"
 
 enum {
-    LAST = INF_ERROR_TEXT_MAX - 1, /* where the NUL of a full text is */
+    LAST = INF_ERROR_TEXT_MAX - 1, /* index of the NUL of a full text */
 };
 
-/* @len times @c, for texts that are too long. */
+/* @len times the character @c, for texts that are too long. */
 static const char *many(char *buf, char c, size_t len)
 {
     memset(buf, c, len);
@@ -29,7 +29,7 @@ static void assert_cut(const struct inf_error *err)
     assert_string_equal(err->text + LAST - 3, "...");
 }
 
-static void test_set(void **state)
+static void sets_code_and_text(void **state)
 {
     struct inf_error err = {.code = 99, .http_status = 410, .retry_after_ms = 5};
     (void)state;
@@ -40,13 +40,13 @@ static void test_set(void **state)
     assert_string_equal(err.text, "file 'x': 7");
 }
 
-static void test_the_error_may_be_null(void **state)
+static void accepts_a_missing_error(void **state)
 {
     (void)state;
     assert_int_equal(err_set(NULL, INF_ENET, "%s", "unheard"), -INF_ENET);
 }
 
-static void test_wrap_puts_context_before(void **state)
+static void wrap_adds_context_before_the_text(void **state)
 {
     struct inf_error err;
     (void)state;
@@ -59,7 +59,7 @@ static void test_wrap_puts_context_before(void **state)
     assert_int_equal(err.http_status, 401);
 }
 
-static void test_full_text_is_not_cut(void **state)
+static void keeps_a_text_of_the_maximum_length(void **state)
 {
     struct inf_error err;
     char text[INF_ERROR_TEXT_MAX];
@@ -68,7 +68,7 @@ static void test_full_text_is_not_cut(void **state)
     assert_string_equal(err.text, text);
 }
 
-static void test_cut_text_says_so(void **state)
+static void marks_a_truncated_text(void **state)
 {
     struct inf_error err;
     char text[2 * INF_ERROR_TEXT_MAX];
@@ -80,13 +80,13 @@ static void test_cut_text_says_so(void **state)
     assert_int_equal(err.text[LAST - 4], 'x');
 }
 
-static void test_cut_by_wrapping(void **state)
+static void wrap_truncates_a_long_text(void **state)
 {
     struct inf_error err;
     char text[2 * INF_ERROR_TEXT_MAX];
     (void)state;
     err_set(&err, INF_EIO, "%s", many(text, 'x', LAST - 3));
-    err_wrap(&err, "a"); /* "a: " fills it to the last place */
+    err_wrap(&err, "a"); /* "a: " fills the last bytes */
     assert_int_equal(strlen(err.text), LAST);
     assert_int_equal(err.text[LAST - 1], 'x');
     err_wrap(&err, "b");
@@ -97,7 +97,7 @@ static void test_cut_by_wrapping(void **state)
     assert_int_equal(err.text[LAST - 4], 'y');
 }
 
-static void test_context_that_just_fits(void **state)
+static void wrap_accepts_context_up_to_the_limit(void **state)
 {
     struct inf_error err;
     char text[INF_ERROR_TEXT_MAX];
@@ -112,9 +112,9 @@ static void test_context_that_just_fits(void **state)
     }
 }
 
-/* A server, a file name or a certificate may hold anything; a terminal obeys what is below space,
- * DEL and C1. */
-static void test_control_characters_become_blanks(void **state)
+/* A server, a file name or a certificate may contain any bytes; a terminal interprets those below
+ * space, DEL and C1. */
+static void replaces_control_characters_by_blanks(void **state)
 {
     struct inf_error err;
     (void)state;
@@ -131,7 +131,7 @@ static void test_control_characters_become_blanks(void **state)
 }
 
 /* A right-to-left override reverses the rest of a message on a terminal. */
-static void test_misleading_characters_become_blanks(void **state)
+static void replaces_misleading_characters_by_blanks(void **state)
 {
     struct inf_error err;
     (void)state;
@@ -142,7 +142,7 @@ static void test_misleading_characters_become_blanks(void **state)
     assert_string_equal(err.text, "a   b   c");
 }
 
-static void test_other_characters_stay(void **state)
+static void keeps_other_characters(void **state)
 {
     struct inf_error err;
     (void)state;
@@ -150,7 +150,7 @@ static void test_other_characters_stay(void **state)
     assert_string_equal(err.text, "grün \xc2\xa0 \xe2\x82\xac \xf0\x9f\x90\xb3 100%");
 }
 
-static void test_every_code_has_a_name_and_a_meaning(void **state)
+static void every_code_has_a_name_and_a_description(void **state)
 {
     (void)state;
     for (int code = INF_EINVAL; code <= INF_ECANCELED; code++) {
@@ -162,7 +162,7 @@ static void test_every_code_has_a_name_and_a_meaning(void **state)
     assert_string_equal(inf_error_meaning(INF_EGONE), "resource version expired");
 }
 
-static void test_no_code_and_no_such_code(void **state)
+static void names_zero_and_unknown_codes(void **state)
 {
     (void)state;
     assert_string_equal(inf_error_name(0), "INF_OK");
@@ -174,18 +174,18 @@ static void test_no_code_and_no_such_code(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_set),
-        cmocka_unit_test(test_the_error_may_be_null),
-        cmocka_unit_test(test_wrap_puts_context_before),
-        cmocka_unit_test(test_full_text_is_not_cut),
-        cmocka_unit_test(test_cut_text_says_so),
-        cmocka_unit_test(test_cut_by_wrapping),
-        cmocka_unit_test(test_context_that_just_fits),
-        cmocka_unit_test(test_control_characters_become_blanks),
-        cmocka_unit_test(test_misleading_characters_become_blanks),
-        cmocka_unit_test(test_other_characters_stay),
-        cmocka_unit_test(test_every_code_has_a_name_and_a_meaning),
-        cmocka_unit_test(test_no_code_and_no_such_code),
+        cmocka_unit_test(sets_code_and_text),
+        cmocka_unit_test(accepts_a_missing_error),
+        cmocka_unit_test(wrap_adds_context_before_the_text),
+        cmocka_unit_test(keeps_a_text_of_the_maximum_length),
+        cmocka_unit_test(marks_a_truncated_text),
+        cmocka_unit_test(wrap_truncates_a_long_text),
+        cmocka_unit_test(wrap_accepts_context_up_to_the_limit),
+        cmocka_unit_test(replaces_control_characters_by_blanks),
+        cmocka_unit_test(replaces_misleading_characters_by_blanks),
+        cmocka_unit_test(keeps_other_characters),
+        cmocka_unit_test(every_code_has_a_name_and_a_description),
+        cmocka_unit_test(names_zero_and_unknown_codes),
     };
     return cmocka_run_group_tests_name("err", tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /*
- * test_file.c - reading small files whole, and everything that isn't one.
+ * test_file.c - reading whole small files, and paths that are not readable files.
  */
 #include <fcntl.h>
 #include <setjmp.h>
@@ -60,15 +60,14 @@ static void assert_error(const char *name, int code, const char *text)
     assert_int_equal(len, 99);
 }
 
-static void test_reads(void **state)
+static void reads_a_file_up_to_the_limit(void **state)
 {
     struct inf_error err;
     char *text = NULL;
     size_t len = 0;
     (void)state;
     put("plain", "ab\0c\n", 5);
-    assert_int_equal(file_read("plain", 5, &text, &len, &err),
-                     0); /* the limit is the last allowed */
+    assert_int_equal(file_read("plain", 5, &text, &len, &err), 0); /* exactly the limit */
     assert_int_equal(len, 5);
     assert_memory_equal(text, "ab\0c\n", 6);
     free(text);
@@ -79,7 +78,7 @@ static void test_reads(void **state)
     free(text);
 }
 
-static void test_refuses(void **state)
+static void refuses_other_files_and_larger_ones(void **state)
 {
     (void)state;
     put("plain", "123456", 6);
@@ -88,18 +87,19 @@ static void test_refuses(void **state)
     assert_error("absent", INF_ENOTFOUND, "file 'absent': No such file or directory");
     assert_error("plain/x", INF_EIO, "file 'plain/x': Not a directory");
     assert_error(".", INF_EIO, "file '.': is a directory");
-    assert_error("fifo", INF_EIO, "file 'fifo': is not a regular file"); /* and doesn't wait */
+    assert_error("fifo", INF_EIO,
+                 "file 'fifo': is not a regular file"); /* without waiting for a writer */
 }
 
-/* Files of the kernel have size 0 and content, or can't be read. */
-static void test_fails_while_reading(void **state)
+/* Files of the kernel have size 0 and content, or fail to be read. */
+static void reports_an_error_while_reading(void **state)
 {
     (void)state;
     assert_error("/proc/self/stat", INF_EIO, "file '/proc/self/stat': changed while it was read");
     assert_error("/proc/self/mem", INF_EIO, "file '/proc/self/mem': Input/output error");
 }
 
-static void test_no_permission(void **state)
+static void reports_a_missing_permission(void **state)
 {
     (void)state;
     if (geteuid() == 0)
@@ -118,7 +118,7 @@ static void assert_beside(const char *file, const char *path, const char *before
     free(answer);
 }
 
-static void test_beside(void **state)
+static void resolves_a_path_next_to_another(void **state)
 {
     struct dir *d = *state;
     assert_beside("/a/b/config", "ca.pem", "", "/a/b/ca.pem");
@@ -133,11 +133,11 @@ static void test_beside(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_reads, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_refuses, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_fails_while_reading, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_no_permission, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_beside, setup, teardown),
+        cmocka_unit_test_setup_teardown(reads_a_file_up_to_the_limit, setup, teardown),
+        cmocka_unit_test_setup_teardown(refuses_other_files_and_larger_ones, setup, teardown),
+        cmocka_unit_test_setup_teardown(reports_an_error_while_reading, setup, teardown),
+        cmocka_unit_test_setup_teardown(reports_a_missing_permission, setup, teardown),
+        cmocka_unit_test_setup_teardown(resolves_a_path_next_to_another, setup, teardown),
     };
     return cmocka_run_group_tests_name("file", tests, NULL, NULL);
 }

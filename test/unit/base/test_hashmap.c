@@ -1,6 +1,6 @@
 /*
- * test_hashmap.c - the map against a plain array, through growing and shrinking, which happen a few
- * chains a call.
+ * test_hashmap.c - the map compared with a plain array while it grows and shrinks, which each
+ * call does for a few chains only.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -31,8 +31,8 @@ struct world {
     struct hashmap map;
     struct item items[ITEMS];
     size_t count;
-    uint64_t collide;  /* hashes are cut to these bits */
-    bool grew, shrank; /* a resize was seen under way */
+    uint64_t collide;  /* mask of the bits of a hash that are used */
+    bool grew, shrank; /* a resize was in progress */
 };
 
 static bool same_key(const void *key, const struct hash_node *node)
@@ -97,7 +97,7 @@ static void check_all(const struct world *w)
         check_one(w, i);
 }
 
-/* Steps towards a full map or an empty one: three in four go that way. */
+/* Random steps towards a full map or an empty one: three in four have that direction. */
 static void drift(struct world *w, struct rng *rng, bool up)
 {
     for (int step = 0; step < 3 * ITEMS; step++) {
@@ -128,21 +128,21 @@ static void random_life(uint64_t seed, uint64_t collide)
     world_free(w);
 }
 
-static void test_random_lives(void **state)
+static void equals_an_array_after_random_changes(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed <= SEEDS; seed++)
         random_life(seed, UINT64_MAX);
 }
 
-/* Only 64 hashes for 3000 keys: long chains, whose nodes also share the whole hash. */
-static void test_random_life_with_collisions(void **state)
+/* Only 64 different hashes for 3000 keys: chains are long, and many nodes have equal hashes. */
+static void equals_an_array_with_many_collisions(void **state)
 {
     (void)state;
     random_life(7, 63);
 }
 
-static void test_empty_map_finds_nothing(void **state)
+static void an_empty_map_finds_nothing(void **state)
 {
     struct world *w = world_new(UINT64_MAX);
     (void)state;
@@ -150,9 +150,8 @@ static void test_empty_map_finds_nothing(void **state)
     world_free(w);
 }
 
-/* Every entry can be found after every single add, so also while some chains are moved and others
- * are not. */
-static void test_find_while_growing(void **state)
+/* Every entry is found after each add, also while only some chains have been moved. */
+static void finds_all_entries_while_growing(void **state)
 {
     struct world *w = world_new(UINT64_MAX);
     size_t under_way = 0;
@@ -164,11 +163,11 @@ static void test_find_while_growing(void **state)
             check_one(w, k);
     }
     assert_true(w->grew);
-    assert_true(under_way > 100); /* not in one go: 512 chains take 64 calls */
+    assert_true(under_way > 100); /* not in one call: 512 chains take 64 calls */
     world_free(w);
 }
 
-static void test_find_while_shrinking(void **state)
+static void finds_all_entries_while_shrinking(void **state)
 {
     struct world *w = world_new(UINT64_MAX);
     (void)state;
@@ -183,9 +182,9 @@ static void test_find_while_shrinking(void **state)
     world_free(w);
 }
 
-/* The memory of an emptied map comes back as it is used: each call moves a few chains of the large
+/* The memory of an emptied map is released gradually: each call moves a few chains of the large
  * table. */
-static void test_empty_again_is_small_again(void **state)
+static void an_emptied_map_shrinks(void **state)
 {
     struct world *w = world_new(UINT64_MAX);
     (void)state;
@@ -203,8 +202,8 @@ static void test_empty_again_is_small_again(void **state)
     world_free(w);
 }
 
-/* Without one more call: after a mass deletion there may be none for a long time. */
-static void test_tables_are_given_back_while_entries_are_removed(void **state)
+/* Without further calls: after a mass deletion there may be none for a long time. */
+static void releases_tables_while_entries_are_removed(void **state)
 {
     struct world *w = world_new(UINT64_MAX);
     (void)state;
@@ -221,13 +220,13 @@ static void test_tables_are_given_back_while_entries_are_removed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random_lives),
-        cmocka_unit_test(test_random_life_with_collisions),
-        cmocka_unit_test(test_empty_map_finds_nothing),
-        cmocka_unit_test(test_find_while_growing),
-        cmocka_unit_test(test_find_while_shrinking),
-        cmocka_unit_test(test_empty_again_is_small_again),
-        cmocka_unit_test(test_tables_are_given_back_while_entries_are_removed),
+        cmocka_unit_test(equals_an_array_after_random_changes),
+        cmocka_unit_test(equals_an_array_with_many_collisions),
+        cmocka_unit_test(an_empty_map_finds_nothing),
+        cmocka_unit_test(finds_all_entries_while_growing),
+        cmocka_unit_test(finds_all_entries_while_shrinking),
+        cmocka_unit_test(an_emptied_map_shrinks),
+        cmocka_unit_test(releases_tables_while_entries_are_removed),
     };
     return cmocka_run_group_tests_name("hashmap", tests, NULL, NULL);
 }

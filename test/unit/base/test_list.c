@@ -1,5 +1,5 @@
 /*
- * test_list.c - the ring: in at the end, out at the front, and out of the middle.
+ * test_list.c - a ring: adding at the end, removing at the front and in the middle.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -36,7 +36,7 @@ static char letter_of(struct list *node)
     return container_of(node, struct letter, node)->c;
 }
 
-/* Forwards it reads @text, and backwards it is the same ring. */
+/* Walks the list forwards, which must give @text, and backwards. */
 static void assert_reads(struct list *list, const char *text)
 {
     size_t i = 0, len = strlen(text);
@@ -49,7 +49,7 @@ static void assert_reads(struct list *list, const char *text)
     assert_int_equal(list_empty(list), len == 0);
 }
 
-static void test_first_in_first_out(void **state)
+static void returns_nodes_in_the_order_of_adding(void **state)
 {
     struct alphabet abc;
     (void)state;
@@ -63,7 +63,7 @@ static void test_first_in_first_out(void **state)
     assert_reads(&abc.list, "");
 }
 
-static void test_remove_from_the_middle(void **state)
+static void removes_from_the_middle(void **state)
 {
     struct alphabet abc;
     (void)state;
@@ -74,7 +74,7 @@ static void test_remove_from_the_middle(void **state)
     assert_reads(&abc.list, "acb");
 }
 
-static void test_removed_node_is_in_no_list(void **state)
+static void a_removed_node_is_in_no_list(void **state)
 {
     struct alphabet abc;
     (void)state;
@@ -88,7 +88,7 @@ static void test_removed_node_is_in_no_list(void **state)
     assert_reads(&abc.list, "c");
 }
 
-static void test_move_all_keeps_the_order(void **state)
+static void move_all_keeps_the_order(void **state)
 {
     struct alphabet abc;
     struct letter x = {.c = 'x'};
@@ -102,12 +102,12 @@ static void test_move_all_keeps_the_order(void **state)
     assert_reads(&abc.list, "");
     list_move_all(&to, &abc.list); /* nothing to move */
     assert_reads(&to, "xabc");
-    list_move_all(&abc.list, &to); /* into an empty one */
+    list_move_all(&abc.list, &to); /* to an empty list */
     assert_reads(&abc.list, "xabc");
     assert_reads(&to, "");
 }
 
-static void test_the_body_may_remove(void **state)
+static void the_body_of_a_loop_may_remove_its_node(void **state)
 {
     struct alphabet abc;
     (void)state;
@@ -121,11 +121,11 @@ static void test_the_body_may_remove(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_first_in_first_out),
-        cmocka_unit_test(test_remove_from_the_middle),
-        cmocka_unit_test(test_removed_node_is_in_no_list),
-        cmocka_unit_test(test_move_all_keeps_the_order),
-        cmocka_unit_test(test_the_body_may_remove),
+        cmocka_unit_test(returns_nodes_in_the_order_of_adding),
+        cmocka_unit_test(removes_from_the_middle),
+        cmocka_unit_test(a_removed_node_is_in_no_list),
+        cmocka_unit_test(move_all_keeps_the_order),
+        cmocka_unit_test(the_body_of_a_loop_may_remove_its_node),
     };
     return cmocka_run_group_tests_name("list", tests, NULL, NULL);
 }

@@ -12,7 +12,7 @@
 #include "base/log.h"
 #include "log_recorder.h"
 
-static void test_a_line_arrives_with_its_level(void **state)
+static void passes_a_line_with_its_level(void **state)
 {
     struct log_recorder recorder;
     (void)state;
@@ -23,8 +23,8 @@ static void test_a_line_arrives_with_its_level(void **state)
     assert_int_equal(recorder.lines, 1);
 }
 
-/* With level L those at L and above arrive: 4 - L of the four. */
-static void test_lines_below_the_level_are_not_made(void **state)
+/* With level L the lines at L and above are passed on: 4 - L of the four. */
+static void does_not_format_lines_below_the_level(void **state)
 {
     (void)state;
     for (int wanted = LOG_DEBUG; wanted <= LOG_ERROR; wanted++) {
@@ -37,7 +37,7 @@ static void test_lines_below_the_level_are_not_made(void **state)
     }
 }
 
-static void test_a_line_without_a_log_is_discarded(void **state)
+static void discards_lines_without_a_log(void **state)
 {
     (void)state;
     log_line(NULL, LOG_ERROR, "%s", "unheard");
@@ -52,7 +52,7 @@ static void assert_arrives_cut_to(struct log_recorder *recorder, size_t len, siz
     assert_int_equal(strlen(recorder->last), expected);
 }
 
-static void test_lines_over_a_kibibyte_are_cut(void **state)
+static void truncates_lines_over_a_kibibyte(void **state)
 {
     struct log_recorder recorder;
     (void)state;
@@ -66,10 +66,10 @@ static void test_lines_over_a_kibibyte_are_cut(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_line_arrives_with_its_level),
-        cmocka_unit_test(test_lines_below_the_level_are_not_made),
-        cmocka_unit_test(test_a_line_without_a_log_is_discarded),
-        cmocka_unit_test(test_lines_over_a_kibibyte_are_cut),
+        cmocka_unit_test(passes_a_line_with_its_level),
+        cmocka_unit_test(does_not_format_lines_below_the_level),
+        cmocka_unit_test(discards_lines_without_a_log),
+        cmocka_unit_test(truncates_lines_over_a_kibibyte),
     };
     return cmocka_run_group_tests_name("log", tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /*
- * test_rng.c - the numbers of SplitMix64, and the bounds.
+ * test_rng.c - the numbers of SplitMix64, and their bounds.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,8 +12,8 @@
 #include "base/base.h"
 #include "base/rng.h"
 
-/* What every other SplitMix64 gives for these seeds. */
-static void test_known_numbers(void **state)
+/* Reference values of SplitMix64 for these seeds. */
+static void equals_the_reference_values(void **state)
 {
     static const uint64_t expected[] = {0x599ed017fb08fc85, 0x2c73f08458540fa5, 0x883ebce5a3f27c77};
     struct rng rng = {1234567};
@@ -24,7 +24,7 @@ static void test_known_numbers(void **state)
     assert_true(rng_next(&zero) == 0xe220a8397b1dcdaf);
 }
 
-static void test_same_seed_same_numbers(void **state)
+static void the_same_seed_gives_the_same_numbers(void **state)
 {
     struct rng a = {42}, b = {42}, c = {43};
     (void)state;
@@ -33,7 +33,7 @@ static void test_same_seed_same_numbers(void **state)
     assert_true(rng_next(&a) != rng_next(&c));
 }
 
-static void test_below_reaches_all_and_only_those(void **state)
+static void below_returns_every_number_below_the_bound(void **state)
 {
     struct rng rng = {1};
     bool seen[10] = {false};
@@ -47,7 +47,7 @@ static void test_below_reaches_all_and_only_those(void **state)
         assert_true(seen[i]);
 }
 
-static void test_below_nothing_and_one(void **state)
+static void below_one_and_below_zero_are_zero(void **state)
 {
     struct rng rng = {1};
     (void)state;
@@ -55,8 +55,8 @@ static void test_below_nothing_and_one(void **state)
     assert_true(rng_below(&rng, 1) == 0);
 }
 
-/* Equal by chance once in 2^64 runs of this test. */
-static void test_the_system_gives_other_seeds(void **state)
+/* They are equal by chance once in 2^64 runs. */
+static void seeds_of_the_system_differ(void **state)
 {
     struct rng a, b;
     (void)state;
@@ -68,11 +68,11 @@ static void test_the_system_gives_other_seeds(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_known_numbers),
-        cmocka_unit_test(test_same_seed_same_numbers),
-        cmocka_unit_test(test_below_reaches_all_and_only_those),
-        cmocka_unit_test(test_below_nothing_and_one),
-        cmocka_unit_test(test_the_system_gives_other_seeds),
+        cmocka_unit_test(equals_the_reference_values),
+        cmocka_unit_test(the_same_seed_gives_the_same_numbers),
+        cmocka_unit_test(below_returns_every_number_below_the_bound),
+        cmocka_unit_test(below_one_and_below_zero_are_zero),
+        cmocka_unit_test(seeds_of_the_system_differ),
     };
     return cmocka_run_group_tests_name("rng", tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 /*
- * test_scrubber.c - our credentials in texts of peers, as they are, escaped, cut and by chance.
+ * test_scrubber.c - our credentials in texts of peers: unchanged, escaped, truncated and by
+ * chance.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,7 +21,7 @@
 static const struct {
     const char *secret, *text, *cleaned;
 } rows[] = {
-    /* as it is */
+    /* unchanged */
     {TOKEN, "token " TOKEN " is bad", "token *** is bad"},
     {TOKEN, TOKEN TOKEN, "******"},
     {TOKEN, "x" TOKEN "y", "x***y"},
@@ -28,7 +29,7 @@ static const struct {
     {TOKEN, "", ""},
     {"s3cr3t", "wrong password s3cr3t!", "wrong password ***!"},
     {"s3cr3t", "s3cr3 s3cr 3cr3t", "s3cr3 s3cr 3cr3t"},
-    /* escaped as JSON and URLs do it, all of it or some */
+    /* escaped as in JSON and URLs, completely or in part */
     {"a/b\"c\\d", "a\\/b\\\"c\\\\d.", "***."},
     {"a/b\"c\\d", "a/b\"c\\d.", "***."},
     {"secret", "\\u0073\\u0065\\u0063\\u0072\\u0065\\u0074", "***"},
@@ -38,12 +39,12 @@ static const struct {
     {"p\xc3\xa4sswort", "p\\u00E4sswort p%c3%A4sswort", "*** ***"},
     {"\xe2\x82\xac\xe2\x82\xac\xe2\x82\xac", "\\u20ac\\u20ac\\u20AC", "***"},
     {"secret", "\\u00 % %7 \\ \\u \\u007", "\\u00 % %7 \\ \\u \\u007"},
-    /* cut */
+    /* truncated */
     {TOKEN, "eyJhbGciOiJSUzI1...", "***..."},
     {TOKEN, "eyJhbGciOiJSUzI1NiJ9.eyJ' (HTTP 302)", "***' (HTTP 302)"},
     {TOKEN, "eyJhbGciOiJSUzI is too little", "eyJhbGciOiJSUzI is too little"},
     {"kubeconfig-u-abcdefgh", "in the kubeconfig", "in the kubeconfig"},
-    /* short ones are whole words */
+    /* short credentials only match whole words */
     {"pod", "pods are no pod, nor podium", "pods are no ***, nor podium"},
     {"pod", "user:pod@host", "user:***@host"},
     {"a", "a banana", "* banana"},
@@ -101,15 +102,16 @@ static void credentials_that_were_replaced_are_still_recognised(void **state)
         snprintf(token, sizeof(token), "token-%d", i);
         scrubber_retire(&s, SCRUBBER_SERVER);
         scrubber_add(&s, SCRUBBER_SERVER, token);
-        scrubber_retire(&s, SCRUBBER_SERVER); /* the same again takes no other place */
+        scrubber_retire(&s, SCRUBBER_SERVER); /* a repeated one takes no further place */
         scrubber_add(&s, SCRUBBER_SERVER, token);
     }
-    scrubber_clean_text(&s, text); /* the last eight are known */
+    scrubber_clean_text(&s, text); /* the last eight are recognised */
     assert_string_equal(text, "*** token-1 *** *** *** token- tok");
     scrubber_free(&s);
 }
 
-/* In the same forms as those that are in use; what a text was cut to goes to the end of the word. */
+/* In the same forms as current credentials; a truncated one is replaced up to the end of the word.
+ */
 static void replaced_ones_are_found_in_every_form(void **state)
 {
     (void)state;
@@ -130,7 +132,7 @@ static void replaced_ones_are_found_in_every_form(void **state)
     }
 }
 
-/* The text ends at its length, whatever follows in memory. */
+/* The text ends at its length, regardless of the bytes after it. */
 static void nothing_is_read_beyond_the_end(void **state)
 {
     static const char *const cut[] = {"secre", "\\u007", "%7", "s\\", "secret%"};
@@ -139,7 +141,7 @@ static void nothing_is_read_beyond_the_end(void **state)
     scrubber_add(&s, SCRUBBER_SERVER, "secret");
     for (size_t i = 0; i < ARRAY_LEN(cut); i++) {
         size_t len = strlen(cut[i]);
-        char *text = xmalloc(len); /* without a NUL: a sanitizer notices */
+        char *text = xmalloc(len); /* without a NUL: a sanitizer detects accesses beyond it */
         memcpy(text, cut[i], len);
         assert_int_equal(scrubber_clean(&s, text, len), i == 4 ? 4 : len);
         free(text);

@@ -1,7 +1,6 @@
 /*
- * test_siphash.c - our SipHash-1-3 is everybody's: the same numbers as Rust's standard library
- * gives, which has SipHasher13 with any key (its own tests use the paper's: 00 01 .. 0f) and
- * DefaultHasher with the key 0.
+ * test_siphash.c - SipHash-1-3 gives the values of Rust's standard library: SipHasher13 with any
+ * key (its own tests use that of the paper, 00 01 .. 0f), and DefaultHasher with the key 0.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,7 +16,7 @@
 static const struct siphash_key zero = {0, 0};
 static const struct siphash_key counting = {0x0706050403020100, 0x0f0e0d0c0b0a0908};
 
-/* Of the bytes 00 01 02 ..: around each border of a word. */
+/* Hashes of the bytes 00 01 02 .., with lengths near each multiple of a word. */
 static const struct {
     size_t len;
     uint64_t zero_key;
@@ -35,7 +34,7 @@ static void count_up(unsigned char *bytes, size_t len)
         bytes[i] = (unsigned char)i;
 }
 
-static void test_known_values(void **state)
+static void equals_the_reference_values(void **state)
 {
     unsigned char bytes[64];
     (void)state;
@@ -46,8 +45,8 @@ static void test_known_values(void **state)
     }
 }
 
-/* The 64 published values, lengths 0 to 63, folded into one by exclusive or. */
-static void test_every_length(void **state)
+/* The 64 published values, for lengths 0 to 63, combined by exclusive or. */
+static void equals_the_published_values_of_every_length(void **state)
 {
     unsigned char bytes[64];
     uint64_t all = 0;
@@ -58,8 +57,8 @@ static void test_every_length(void **state)
     assert_true(all == 0x7c82649b0feb34ef);
 }
 
-/* Only the lowest byte of the length goes in: 256 is 0 there. */
-static void test_longer_than_a_byte_can_count(void **state)
+/* Only the lowest byte of the length is hashed: 256 counts as 0. */
+static void hashes_more_than_255_bytes(void **state)
 {
     unsigned char bytes[256];
     (void)state;
@@ -67,7 +66,7 @@ static void test_longer_than_a_byte_can_count(void **state)
     assert_true(siphash13(&counting, bytes, sizeof(bytes)) == 0x75b3e64e167de370);
 }
 
-static void test_alignment_does_not_matter(void **state)
+static void does_not_depend_on_alignment(void **state)
 {
     unsigned char bytes[16 + 8];
     (void)state;
@@ -77,7 +76,7 @@ static void test_alignment_does_not_matter(void **state)
     }
 }
 
-static void test_no_bytes_may_be_nowhere(void **state)
+static void accepts_null_for_no_bytes(void **state)
 {
     (void)state;
     assert_true(siphash13(&counting, NULL, 0) == 0xabac0158050fc4dc);
@@ -86,11 +85,11 @@ static void test_no_bytes_may_be_nowhere(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_known_values),
-        cmocka_unit_test(test_every_length),
-        cmocka_unit_test(test_longer_than_a_byte_can_count),
-        cmocka_unit_test(test_alignment_does_not_matter),
-        cmocka_unit_test(test_no_bytes_may_be_nowhere),
+        cmocka_unit_test(equals_the_reference_values),
+        cmocka_unit_test(equals_the_published_values_of_every_length),
+        cmocka_unit_test(hashes_more_than_255_bytes),
+        cmocka_unit_test(does_not_depend_on_alignment),
+        cmocka_unit_test(accepts_null_for_no_bytes),
     };
     return cmocka_run_group_tests_name("siphash", tests, NULL, NULL);
 }

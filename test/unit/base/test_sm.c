@@ -1,6 +1,6 @@
 /*
- * test_sm.c - a door: every move leaves a line, and a move that is not in the table is the last
- * one.
+ * test_sm.c - the state machine of a door: every transition is logged, and one that is not in
+ * the table aborts.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -26,7 +26,7 @@ static const struct sm_state door_states[] = {
     [LOCKED] = {"locked", SM_TO(SHUT)},
 };
 
-static void test_a_move_leaves_a_line(void **state)
+static void logs_a_transition(void **state)
 {
     struct log_recorder recorder;
     struct sm sm;
@@ -45,7 +45,7 @@ static void test_a_move_leaves_a_line(void **state)
     assert_int_equal(recorder.lines, 2);
 }
 
-static void test_staying_is_a_move_too(void **state)
+static void logs_a_transition_to_the_same_state(void **state)
 {
     struct log_recorder recorder;
     struct sm sm;
@@ -56,8 +56,8 @@ static void test_staying_is_a_move_too(void **state)
     assert_string_equal(recorder.last, "door: shut -> shut (a knock)");
 }
 
-/* The reason may quote a peer: it is cut, and the line still ends as one. */
-static void test_long_reason_is_cut(void **state)
+/* The reason may contain text of a peer: it is truncated, and the line stays a single line. */
+static void truncates_a_long_reason(void **state)
 {
     struct log_recorder recorder;
     struct sm sm;
@@ -72,12 +72,12 @@ static void test_long_reason_is_cut(void **state)
     assert_string_equal(recorder.last + strlen(recorder.last) - 3, "xx)");
 }
 
-static void test_moves_without_anybody_listening(void **state)
+static void moves_without_a_log(void **state)
 {
     struct log_recorder recorder;
     struct sm sm;
     (void)state;
-    log_recorder_init(&recorder, LOG_INFO); /* debug is not wanted */
+    log_recorder_init(&recorder, LOG_INFO); /* the level debug is disabled */
     sm_init(&sm, door_states, OPEN, "door", &recorder.log);
     sm_move(&sm, SHUT, "wind");
     assert_int_equal(recorder.lines, 0);
@@ -91,14 +91,14 @@ static void lock(void *sm)
     sm_move(sm, LOCKED, "in a hurry");
 }
 
-static void test_a_wrong_move_aborts(void **state)
+static void aborts_on_an_invalid_transition(void **state)
 {
     struct sm sm;
     (void)state;
     sm_init(&sm, door_states, OPEN, "front door", NULL);
     assert_aborts(lock, &sm, "informer: bug: front door: invalid transition from open to locked\n");
     sm_init(&sm, door_states, LOCKED, "back door",
-            NULL); /* staying has to be in the table as well */
+            NULL); /* a transition to the same state must be in the table, too */
     assert_aborts(lock, &sm,
                   "informer: bug: back door: invalid transition from locked to locked\n");
 }
@@ -106,11 +106,11 @@ static void test_a_wrong_move_aborts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_move_leaves_a_line),
-        cmocka_unit_test(test_staying_is_a_move_too),
-        cmocka_unit_test(test_long_reason_is_cut),
-        cmocka_unit_test(test_moves_without_anybody_listening),
-        cmocka_unit_test(test_a_wrong_move_aborts),
+        cmocka_unit_test(logs_a_transition),
+        cmocka_unit_test(logs_a_transition_to_the_same_state),
+        cmocka_unit_test(truncates_a_long_reason),
+        cmocka_unit_test(moves_without_a_log),
+        cmocka_unit_test(aborts_on_an_invalid_transition),
     };
     return cmocka_run_group_tests_name("sm", tests, NULL, NULL);
 }

@@ -16,7 +16,7 @@
 
 struct world;
 
-/* A timer with a name: firing adds it to the story. What else it does then is the test's. */
+/* A timer with a name, which is recorded when it fires, and an action of the test. */
 struct bell {
     struct timer timer;
     struct world *world;
@@ -72,7 +72,7 @@ static void stop(struct bell *bell)
     timers_remove(&bell->world->timers, &bell->timer);
 }
 
-/* At @now_ms these fire, in this order. */
+/* At @now_ms the timers @expected fire, in this order. */
 static void assert_fires(struct world *w, uint64_t now_ms, const char *names)
 {
     buf_clear(&w->story);
@@ -87,14 +87,14 @@ static void assert_next_due(const struct world *w, uint64_t due_ms)
     assert_true(timers_next_due(&w->timers) == due_ms);
 }
 
-static void test_no_timer_is_never_due(void **state)
+static void without_timers_none_is_due(void **state)
 {
     struct world *w = *state;
     assert_next_due(w, TIMERS_NONE);
     assert_fires(w, UINT64_MAX, "");
 }
 
-static void test_in_the_order_in_which_they_are_due(void **state)
+static void fires_in_the_order_of_due_times(void **state)
 {
     struct world *w = *state;
     start(&w->a, 30);
@@ -108,7 +108,7 @@ static void test_in_the_order_in_which_they_are_due(void **state)
     assert_next_due(w, TIMERS_NONE);
 }
 
-static void test_due_together_fires_in_the_order_of_starting(void **state)
+static void equal_due_times_fire_in_the_order_of_starting(void **state)
 {
     struct world *w = *state;
     start(&w->c, 10);
@@ -119,7 +119,7 @@ static void test_due_together_fires_in_the_order_of_starting(void **state)
     assert_fires(w, 10, "abc");
 }
 
-static void test_stop(void **state)
+static void a_stopped_timer_does_not_fire(void **state)
 {
     struct world *w = *state;
     start(&w->a, 10);
@@ -137,7 +137,7 @@ static void start_again_now(struct bell *bell)
 }
 
 /* A timer that restarts itself with zero delay can't block the loop. */
-static void test_started_while_firing_waits_for_the_next_call(void **state)
+static void a_timer_started_while_firing_waits_for_the_next_call(void **state)
 {
     struct world *w = *state;
     w->a.then = start_again_now;
@@ -156,7 +156,7 @@ static void start_later(struct bell *bell)
     start(bell, bell->timer.due_ms + 10);
 }
 
-static void test_every_ten_milliseconds(void **state)
+static void a_timer_can_restart_itself(void **state)
 {
     struct world *w = *state;
     w->a.then = start_later;
@@ -173,7 +173,7 @@ static void start_c_now(struct bell *bell)
     start(&bell->world->c, bell->timer.due_ms);
 }
 
-static void test_one_starts_another(void **state)
+static void a_timer_can_start_another(void **state)
 {
     struct world *w = *state;
     w->a.then = start_c_now;
@@ -189,7 +189,7 @@ static void stop_b_and_itself(struct bell *bell)
     stop(bell);
 }
 
-static void test_one_stops_another_that_was_due_too(void **state)
+static void a_timer_can_stop_another_that_is_due(void **state)
 {
     struct world *w = *state;
     w->a.then = stop_b_and_itself;
@@ -202,10 +202,10 @@ static void test_one_stops_another_that_was_due_too(void **state)
 
 static void forget(struct bell *bell)
 {
-    memset(&bell->timer, 0xa5, sizeof(bell->timer)); /* as free() would; its owner may */
+    memset(&bell->timer, 0xa5, sizeof(bell->timer)); /* as after free(): the owner may do that */
 }
 
-static void test_memory_is_the_owners_while_it_fires(void **state)
+static void its_memory_may_be_freed_while_it_fires(void **state)
 {
     struct world *w = *state;
     w->a.then = forget;
@@ -217,17 +217,17 @@ static void test_memory_is_the_owners_while_it_fires(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_no_timer_is_never_due, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_in_the_order_in_which_they_are_due, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_due_together_fires_in_the_order_of_starting, setup,
+        cmocka_unit_test_setup_teardown(without_timers_none_is_due, setup, teardown),
+        cmocka_unit_test_setup_teardown(fires_in_the_order_of_due_times, setup, teardown),
+        cmocka_unit_test_setup_teardown(equal_due_times_fire_in_the_order_of_starting, setup,
                                         teardown),
-        cmocka_unit_test_setup_teardown(test_stop, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_started_while_firing_waits_for_the_next_call, setup,
+        cmocka_unit_test_setup_teardown(a_stopped_timer_does_not_fire, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_timer_started_while_firing_waits_for_the_next_call, setup,
                                         teardown),
-        cmocka_unit_test_setup_teardown(test_every_ten_milliseconds, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_one_starts_another, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_one_stops_another_that_was_due_too, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_memory_is_the_owners_while_it_fires, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_timer_can_restart_itself, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_timer_can_start_another, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_timer_can_stop_another_that_is_due, setup, teardown),
+        cmocka_unit_test_setup_teardown(its_memory_may_be_freed_while_it_fires, setup, teardown),
     };
     return cmocka_run_group_tests_name("timers", tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /*
- * test_tree.c - the tree against a sorted array: after every step the same order, and an AVL tree's
- * heights.
+ * test_tree.c - the tree compared with a sorted array: after every step it has the same order
+ * and is balanced.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -52,7 +52,7 @@ static int key_to_node(const void *key, const struct tree_node *node)
     return *(const int *)key - item_of(node)->key;
 }
 
-/* The model's own search: how many come before @key (or also equal it). */
+/* The search of the model: how many items are before @key (or also equal it). */
 static size_t model_before(const struct world *w, int key, bool or_equal)
 {
     size_t i = 0;
@@ -63,7 +63,7 @@ static size_t model_before(const struct world *w, int key, bool or_equal)
 
 static void world_add(struct world *w, struct item *item, int key)
 {
-    size_t at = model_before(w, key, true); /* behind its equals */
+    size_t at = model_before(w, key, true); /* after equal items */
     item->key = key;
     item->in = true;
     memmove(w->sorted + at + 1, w->sorted + at, (w->count - at) * sizeof(w->sorted[0]));
@@ -81,11 +81,10 @@ static void world_remove(struct world *w, struct item *item)
     memmove(w->sorted + at, w->sorted + at + 1, (w->count - at) * sizeof(w->sorted[0]));
     item->in = false;
     tree_remove(&w->tree, &item->node);
-    memset(&item->node, 0xa5, sizeof(item->node)); /* a stale pointer to it fails */
+    memset(&item->node, 0xa5, sizeof(item->node)); /* makes the use of a stale pointer fail */
 }
 
-/* The height of a subtree, measured; every node knows its own, its sides differ by one at most, and
- * it is its children's parent. */
+/* Measures the height of a subtree, and checks the stored heights, the balance and the parents. */
 static int measured(const struct tree_node *n, const struct tree_node *parent)
 {
     int left, right;
@@ -144,8 +143,8 @@ static struct world *world_new(void)
     return w;
 }
 
-/* About half of the items are in at any time; then all go, in the order in which they lie in
- * memory. */
+/* About half of the items are in the tree at any time; then all are removed, in the order of their
+ * addresses. */
 static void random_life(uint64_t seed)
 {
     struct world *w = world_new();
@@ -164,14 +163,14 @@ static void random_life(uint64_t seed)
     free(w);
 }
 
-static void test_random_lives(void **state)
+static void equals_a_sorted_array_after_random_changes(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed <= SEEDS; seed++)
         random_life(seed);
 }
 
-static void test_empty(void **state)
+static void an_empty_tree_finds_nothing(void **state)
 {
     struct world *w = world_new();
     (void)state;
@@ -180,7 +179,7 @@ static void test_empty(void **state)
     free(w);
 }
 
-static void test_ascending_and_descending_stay_balanced(void **state)
+static void stays_balanced_for_sorted_input(void **state)
 {
     struct world *up = world_new(), *down = world_new();
     (void)state;
@@ -201,7 +200,7 @@ static void test_ascending_and_descending_stay_balanced(void **state)
     free(down);
 }
 
-static void test_equals_keep_the_order_of_adding(void **state)
+static void equal_items_keep_the_order_of_adding(void **state)
 {
     struct world *w = world_new();
     int key = 7;
@@ -211,13 +210,13 @@ static void test_equals_keep_the_order_of_adding(void **state)
     check(w);
     assert_ptr_equal(item_of(tree_first(&w->tree)), &w->items[0]);
     world_remove(w, &w->items[0]);
-    world_add(w, &w->items[0], key); /* back, and now the last */
+    world_add(w, &w->items[0], key); /* added again, as the last one */
     check(w);
     assert_ptr_equal(w->sorted[19], &w->items[0]);
     free(w);
 }
 
-static void test_at_least_and_after(void **state)
+static void finds_the_first_item_from_a_key_and_after_it(void **state)
 {
     struct world *w = world_new();
     (void)state;
@@ -237,11 +236,11 @@ static void test_at_least_and_after(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random_lives),
-        cmocka_unit_test(test_empty),
-        cmocka_unit_test(test_ascending_and_descending_stay_balanced),
-        cmocka_unit_test(test_equals_keep_the_order_of_adding),
-        cmocka_unit_test(test_at_least_and_after),
+        cmocka_unit_test(equals_a_sorted_array_after_random_changes),
+        cmocka_unit_test(an_empty_tree_finds_nothing),
+        cmocka_unit_test(stays_balanced_for_sorted_input),
+        cmocka_unit_test(equal_items_keep_the_order_of_adding),
+        cmocka_unit_test(finds_the_first_item_from_a_key_and_after_it),
     };
     return cmocka_run_group_tests_name("tree", tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /*
- * test_base64.c - the vectors of RFC 4648, and everything that is almost one.
+ * test_base64.c - the test vectors of RFC 4648, and invalid input.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -32,12 +32,12 @@ static const struct {
     {"\n", ""},
     {"Zm9v YmFy", NULL}, /* a blank */
     {"Zm9vYg", NULL},    /* no padding */
-    {"Zm9vYg=", NULL},   /* half of it */
-    {"Zm9vYg===", NULL}, /* too much of it */
-    {"Zm9v====", NULL},  /* some where none belongs */
-    {"=", NULL},         /* nothing but */
-    {"====", NULL},      /* nothing but */
-    {"Z", NULL},         /* six bits make no byte */
+    {"Zm9vYg=", NULL},   /* half of the padding */
+    {"Zm9vYg===", NULL}, /* too much padding */
+    {"Zm9v====", NULL},  /* padding where none is allowed */
+    {"=", NULL},         /* only padding */
+    {"====", NULL},      /* only padding */
+    {"Z", NULL},         /* six bits are less than a byte */
     {"Zg==Zg==", NULL},  /* data after the end */
     {"Z=g=", NULL},      /* padding in the middle */
     {"Zh==", NULL},      /* bits left over */
@@ -46,7 +46,7 @@ static const struct {
     {"Zm9v\xC3\xA9", NULL},
 };
 
-static void test_rows(void **state)
+static void decodes_valid_input_and_refuses_other(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -65,7 +65,7 @@ static void test_rows(void **state)
     }
 }
 
-static void test_binary(void **state)
+static void decodes_all_bytes(void **state)
 {
     char *bytes = NULL;
     size_t len = 0;
@@ -76,7 +76,7 @@ static void test_binary(void **state)
     free(bytes);
 }
 
-static void test_encode(void **state)
+static void encodes_the_test_vectors(void **state)
 {
     static const char *const pairs[][2] = {
         {"", ""},        {"f", "Zg=="},        {"fo", "Zm8="},
@@ -93,9 +93,9 @@ static void test_encode(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rows),
-        cmocka_unit_test(test_binary),
-        cmocka_unit_test(test_encode),
+        cmocka_unit_test(decodes_valid_input_and_refuses_other),
+        cmocka_unit_test(decodes_all_bytes),
+        cmocka_unit_test(encodes_the_test_vectors),
     };
     return cmocka_run_group_tests_name("base64", tests, NULL, NULL);
 }

@@ -1,6 +1,5 @@
 /*
- * test_json_string.c - any bytes become a JSON string that every reader takes and no terminal
- * obeys.
+ * test_json_string.c - any bytes become a valid JSON string without terminal control sequences.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,7 +17,7 @@
 #include "base/rng.h"
 #include "base/text/json_string.h"
 
-#define BAD "\\ufffd" /* one for each byte that is no part of a character */
+#define BAD "\\ufffd" /* one for each byte that is not part of a character */
 
 struct row {
     const char *text, *json; /* the latter without its quotes */
@@ -51,7 +50,7 @@ static void check_rows(const struct row *rows, size_t n)
         assert_becomes(rows[i].text, strlen(rows[i].text), rows[i].json);
 }
 
-static void test_good_text_stays(void **state)
+static void keeps_valid_text(void **state)
 {
     static const struct row rows[] = {
         {"", ""},
@@ -60,7 +59,7 @@ static void test_good_text_stays(void **state)
         {"\xc2\xa0\xc3\xbc\xdf\xbf", "\xc2\xa0\xc3\xbc\xdf\xbf"}, /* U+00A0, ü, U+07FF */
         {"\xe0\xa0\x80\xe2\x82\xac", "\xe0\xa0\x80\xe2\x82\xac"}, /* U+0800, the euro */
         {"\xed\x9f\xbf\xee\x80\x80",
-         "\xed\x9f\xbf\xee\x80\x80"}, /* on both sides of the surrogates */
+         "\xed\x9f\xbf\xee\x80\x80"}, /* before and after the surrogates */
         {"\xef\xbf\xbd\xef\xbf\xbf", "\xef\xbf\xbd\xef\xbf\xbf"}, /* U+FFFD itself, U+FFFF */
         {"\xf0\x90\x80\x80", "\xf0\x90\x80\x80"},                 /* U+10000 */
         {"\xf4\x8f\xbf\xbf", "\xf4\x8f\xbf\xbf"},                 /* U+10FFFF */
@@ -69,7 +68,7 @@ static void test_good_text_stays(void **state)
     check_rows(rows, ARRAY_LEN(rows));
 }
 
-static void test_escapes(void **state)
+static void escapes_quotes_and_backslashes(void **state)
 {
     static const struct row rows[] = {
         {"say \"hi\"", "say \\\"hi\\\""},    {"C:\\x", "C:\\\\x"},      {"a\nb\tc", "a\\nb\\tc"},
@@ -80,8 +79,8 @@ static void test_escapes(void **state)
     assert_becomes("a\0b", 3, "a\\u0000b");
 }
 
-/* Each control character by number: C0, DEL, and C1, which takes two bytes in UTF-8. */
-static void test_every_control_character_is_escaped(void **state)
+/* Each control character as a numeric escape: C0, DEL, and C1, which has two bytes in UTF-8. */
+static void escapes_every_control_character(void **state)
 {
     char json[8];
     (void)state;
@@ -95,8 +94,8 @@ static void test_every_control_character_is_escaped(void **state)
     }
 }
 
-/* An override turns "exe.txt" around for a person; a separator ends a line for JavaScript. */
-static void test_what_misleads_a_reader_is_escaped(void **state)
+/* An override reverses "exe.txt" for a reader; a separator ends a line in JavaScript. */
+static void escapes_misleading_characters(void **state)
 {
     static const struct row rows[] = {
         {"a\xe2\x80\xae"
@@ -111,7 +110,7 @@ static void test_what_misleads_a_reader_is_escaped(void **state)
 }
 
 /* Valid JSON stays valid and has the same value. */
-static void test_json_is_made_safe(void **state)
+static void makes_json_safe_and_keeps_its_value(void **state)
 {
     static const char json[] = "{\"a\\n\":[1e2,\"\x7f\xc2\x9b\xe2\x80\xae\xc3\xbc\\\"\"]}";
     struct buf out = {0};
@@ -122,38 +121,38 @@ static void test_json_is_made_safe(void **state)
     buf_free(&out);
 }
 
-static void test_what_is_no_utf8(void **state)
+static void replaces_bytes_that_are_not_utf8(void **state)
 {
     static const struct row rows[] = {
-        {"a\x80z", "a" BAD "z"},                               /* continues nothing */
-        {"\xbf\xbf", BAD BAD},                                 /* the same, twice */
-        {"\xc0\xaf", BAD BAD},                                 /* '/' in two bytes: overlong */
-        {"\xc1\xbf", BAD BAD},                                 /* DEL in two bytes: overlong */
-        {"\xe0\x80\xaf", BAD BAD BAD},                         /* '/' in three */
-        {"\xe0\x9f\xbf", BAD BAD BAD},                         /* U+07FF in three */
-        {"\xf0\x80\x80\xaf", BAD BAD BAD BAD},                 /* '/' in four */
-        {"\xf0\x8f\xbf\xbf", BAD BAD BAD BAD},                 /* U+FFFF in four */
-        {"\xed\xa0\x80", BAD BAD BAD},                         /* the first surrogate */
-        {"\xed\xbf\xbf", BAD BAD BAD},                         /* the last one */
+        {"a\x80z", "a" BAD "z"},               /* a continuation byte without a start */
+        {"\xbf\xbf", BAD BAD},                 /* the same, twice */
+        {"\xc0\xaf", BAD BAD},                 /* '/' in two bytes: overlong */
+        {"\xc1\xbf", BAD BAD},                 /* DEL in two bytes: overlong */
+        {"\xe0\x80\xaf", BAD BAD BAD},         /* '/' in three */
+        {"\xe0\x9f\xbf", BAD BAD BAD},         /* U+07FF in three */
+        {"\xf0\x80\x80\xaf", BAD BAD BAD BAD}, /* '/' in four */
+        {"\xf0\x8f\xbf\xbf", BAD BAD BAD BAD}, /* U+FFFF in four */
+        {"\xed\xa0\x80", BAD BAD BAD},         /* the first surrogate */
+        {"\xed\xbf\xbf", BAD BAD BAD},         /* the last one */
         {"\xed\xa0\xbd\xed\xb0\xb3", BAD BAD BAD BAD BAD BAD}, /* a pair of them (CESU-8) */
         {"\xf4\x90\x80\x80", BAD BAD BAD BAD},                 /* U+110000 */
-        {"\xf5\x80\x80\x80", BAD BAD BAD BAD},                 /* far above */
+        {"\xf5\x80\x80\x80", BAD BAD BAD BAD},                 /* far above the maximum */
         {"\xf8\x88\x80\x80\x80", BAD BAD BAD BAD BAD},         /* five bytes */
         {"\xfe\xff", BAD BAD},                                 /* not UTF-8 */
-        {"\xc3(", BAD "("},                                    /* what follows is no continuation */
+        {"\xc3(", BAD "("}, /* followed by a byte that is not a continuation */
         {"\xe2\x82(", BAD BAD "("},
         {"\xe2(\xac", BAD "(" BAD},
         {"\xf0\x9f\x90(", BAD BAD BAD "("},
-        {"\xc3\xc3\xbc", BAD "\xc3\xbc"}, /* the next one is good again */
-        {"\xe2\x82\"", BAD BAD "\\\""},   /* a quote can't hide behind it */
+        {"\xc3\xc3\xbc", BAD "\xc3\xbc"}, /* the next character is valid again */
+        {"\xe2\x82\"", BAD BAD "\\\""},   /* a quote after it is still escaped */
         {"\xc2\"", BAD "\\\""},
     };
     (void)state;
     check_rows(rows, ARRAY_LEN(rows));
 }
 
-/* A text that was cut by bytes may end within a character: at each place. */
-static void test_cut_inside_a_character(void **state)
+/* A text that was truncated by bytes may end within a character, after each of its bytes. */
+static void replaces_a_truncated_character(void **state)
 {
     (void)state;
     assert_becomes("ok\xc3", 3, "ok" BAD);
@@ -162,10 +161,10 @@ static void test_cut_inside_a_character(void **state)
     assert_becomes("ok\xf0\x9f\x90", 5, "ok" BAD BAD BAD);
     assert_becomes("ok\xf0\x9f", 4, "ok" BAD BAD);
     assert_becomes("ok\xf0", 3, "ok" BAD);
-    assert_becomes("\xc2", 1, BAD); /* what follows in memory would make it a C1 */
+    assert_becomes("\xc2", 1, BAD); /* the next byte in memory would make it a C1 character */
 }
 
-static void assert_reader_takes(const char *bytes, size_t len)
+static void assert_valid_json(const char *bytes, size_t len)
 {
     struct buf out = {0};
     yyjson_doc *doc;
@@ -179,9 +178,9 @@ static void assert_reader_takes(const char *bytes, size_t len)
     buf_free(&out);
 }
 
-/* A strict reader that shares no code with us takes every string, made of bytes that like to be
- * parts of UTF-8. */
-static void test_random_bytes_make_good_json(void **state)
+/* A strict parser that shares no code with ours accepts every string, made of bytes that often
+ * occur in UTF-8. */
+static void random_bytes_become_valid_json(void **state)
 {
     static const unsigned char likely[] = {0x00, 0x1b, '"',  '\\', 'a',  0x7f, 0x80, 0x8f,
                                            0x90, 0x9f, 0xa0, 0xbf, 0xc0, 0xc2, 0xdf, 0xe0,
@@ -193,13 +192,13 @@ static void test_random_bytes_make_good_json(void **state)
         size_t len = (size_t)rng_below(&rng, sizeof(text) + 1);
         for (size_t k = 0; k < len; k++)
             text[k] = (char)likely[rng_below(&rng, sizeof(likely))];
-        assert_reader_takes(text, len);
+        assert_valid_json(text, len);
     }
 }
 
-/* Bytes are looked at in eights: what one of them becomes does not depend on its place among plain
- * ones, whichever those are. */
-static void test_a_byte_means_the_same_at_every_place(void **state)
+/* Eight bytes are checked at a time: the result for a byte must not depend on its position among
+ * plain ones. */
+static void escapes_a_byte_alike_at_every_position(void **state)
 {
     static const char plain[] = " !#[]~^a";
     (void)state;
@@ -220,7 +219,7 @@ static void test_a_byte_means_the_same_at_every_place(void **state)
 }
 
 /* It appends to the buffer. */
-static void test_appends(void **state)
+static void appends_to_the_buffer(void **state)
 {
     struct buf out = {0};
     (void)state;
@@ -237,16 +236,16 @@ static void test_appends(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_good_text_stays),
-        cmocka_unit_test(test_escapes),
-        cmocka_unit_test(test_every_control_character_is_escaped),
-        cmocka_unit_test(test_what_misleads_a_reader_is_escaped),
-        cmocka_unit_test(test_json_is_made_safe),
-        cmocka_unit_test(test_what_is_no_utf8),
-        cmocka_unit_test(test_cut_inside_a_character),
-        cmocka_unit_test(test_random_bytes_make_good_json),
-        cmocka_unit_test(test_a_byte_means_the_same_at_every_place),
-        cmocka_unit_test(test_appends),
+        cmocka_unit_test(keeps_valid_text),
+        cmocka_unit_test(escapes_quotes_and_backslashes),
+        cmocka_unit_test(escapes_every_control_character),
+        cmocka_unit_test(escapes_misleading_characters),
+        cmocka_unit_test(makes_json_safe_and_keeps_its_value),
+        cmocka_unit_test(replaces_bytes_that_are_not_utf8),
+        cmocka_unit_test(replaces_a_truncated_character),
+        cmocka_unit_test(random_bytes_become_valid_json),
+        cmocka_unit_test(escapes_a_byte_alike_at_every_position),
+        cmocka_unit_test(appends_to_the_buffer),
     };
     return cmocka_run_group_tests_name("json_string", tests, NULL, NULL);
 }

@@ -22,21 +22,21 @@ static const char *nearest_to(const char *text)
     return nearest.word;
 }
 
-static void test_near(void **state)
+static void suggests_a_similar_word(void **state)
 {
     (void)state;
-    assert_string_equal(nearest_to("lable_selector"), "label_selector");  /* swapped */
-    assert_string_equal(nearest_to("labelselector"), "label_selector");   /* missing */
-    assert_string_equal(nearest_to("field_sellector"), "field_selector"); /* too many */
-    assert_string_equal(nearest_to("rezync"), "resync");                  /* wrong */
-    assert_string_equal(nearest_to("NAMESPACES"), "namespaces");          /* large */
+    assert_string_equal(nearest_to("lable_selector"), "label_selector");  /* two letters swapped */
+    assert_string_equal(nearest_to("labelselector"), "label_selector");   /* a letter missing */
+    assert_string_equal(nearest_to("field_sellector"), "field_selector"); /* a letter too many */
+    assert_string_equal(nearest_to("rezync"), "resync");                  /* a wrong letter */
+    assert_string_equal(nearest_to("NAMESPACES"), "namespaces");          /* uppercase letters */
     assert_string_equal(nearest_to("namespace"), "namespaces");
     assert_string_equal(nearest_to("names"), "name");
-    assert_string_equal(nearest_to("lgo"), "log"); /* one step, though two letters */
+    assert_string_equal(nearest_to("lgo"), "log"); /* one edit, although two letters differ */
     assert_string_equal(nearest_to("name"), "name");
 }
 
-static void test_far(void **state)
+static void suggests_nothing_for_a_different_word(void **state)
 {
     (void)state;
     assert_null(nearest_to("colour"));
@@ -45,7 +45,7 @@ static void test_far(void **state)
     assert_null(nearest_to("label_selector_label_selector_label_selector_label_selector_label_"));
 }
 
-static void test_the_first_of_equals(void **state)
+static void suggests_the_first_of_equally_similar_words(void **state)
 {
     struct nearest nearest = {0};
     (void)state;
@@ -58,9 +58,9 @@ static void test_the_first_of_equals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_near),
-        cmocka_unit_test(test_far),
-        cmocka_unit_test(test_the_first_of_equals),
+        cmocka_unit_test(suggests_a_similar_word),
+        cmocka_unit_test(suggests_nothing_for_a_different_word),
+        cmocka_unit_test(suggests_the_first_of_equally_similar_words),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,7 +12,7 @@
 #include "base/rng.h"
 #include "base/text/overlap.h"
 
-static void test_examples(void **state)
+static void finds_the_overlap_of_examples(void **state)
 {
     (void)state;
     assert_int_equal(text_overlap(STR("one\ntwo\n"), STR("two\nthree\n")), 4);
@@ -38,8 +38,8 @@ static size_t overlap_by_trying(struct str text, struct str next)
     return k;
 }
 
-/* Of two letters, so that parts repeat. */
-static void test_random_texts(void **state)
+/* Texts of two letters only, so that parts repeat. */
+static void finds_the_longest_overlap_of_random_texts(void **state)
 {
     struct rng rng = {1};
     (void)state;
@@ -57,8 +57,8 @@ static void test_random_texts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_examples),
-        cmocka_unit_test(test_random_texts),
+        cmocka_unit_test(finds_the_overlap_of_examples),
+        cmocka_unit_test(finds_the_longest_overlap_of_random_texts),
     };
     return cmocka_run_group_tests_name("overlap", tests, NULL, NULL);
 }

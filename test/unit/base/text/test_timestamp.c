@@ -16,7 +16,7 @@
 #include "base/base.h"
 #include "base/text/timestamp.h"
 
-/* The first and the last moment of RFC 3339. */
+/* The first and the last time of RFC 3339. */
 #define FIRST_TEXT "0000-01-01T00:00:00.000000Z"
 #define LAST_TEXT  "9999-12-31T23:59:59.999999Z"
 #define FIRST_US   (-62167219200000000)
@@ -31,9 +31,9 @@ static const struct {
     {999999, "1970-01-01T00:00:00.999999Z"},
     {1000000, "1970-01-01T00:00:01.000000Z"},
     {951782399999999, "2000-02-28T23:59:59.999999Z"},
-    {951782400000000, "2000-02-29T00:00:00.000000Z"}, /* a leap year, though a century */
+    {951782400000000, "2000-02-29T00:00:00.000000Z"}, /* a leap year, although divisible by 100 */
     {1767225600000000, "2026-01-01T00:00:00.000000Z"},
-    {2147483648000000, "2038-01-19T03:14:08.000000Z"}, /* over 31 bits of seconds */
+    {2147483648000000, "2038-01-19T03:14:08.000000Z"}, /* more than 31 bits of seconds */
     {-1, "1969-12-31T23:59:59.999999Z"},
     {-999999, "1969-12-31T23:59:59.000001Z"},
     {-1000000, "1969-12-31T23:59:59.000000Z"},
@@ -60,14 +60,14 @@ static void check_rows(void)
     }
 }
 
-static void test_rows(void **state)
+static void formats_as_in_the_table(void **state)
 {
     (void)state;
     check_rows();
 }
 
-/* It is UTC, wherever the machine is. */
-static void test_rows_in_another_time_zone(void **state)
+/* Times are UTC in any time zone of the machine. */
+static void formats_utc_in_another_time_zone(void **state)
 {
     (void)state;
     setenv("TZ", "XYZ-5:45", 1);
@@ -111,8 +111,8 @@ static void parses_what_it_formats(void **state)
     }
 }
 
-/* A good one without its end, or with one letter changed into a blank, is none. */
-static void all_else_is_refused(void **state)
+/* A valid timestamp without its end, or with one character replaced by a blank, is invalid. */
+static void refuses_other_strings(void **state)
 {
     static const char good[] = "2026-11-15T23:09:29.5+01:00";
     static const char *const bad[] = {
@@ -152,9 +152,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(other_spellings_are_read),
         cmocka_unit_test(parses_what_it_formats),
-        cmocka_unit_test(all_else_is_refused),
-        cmocka_unit_test(test_rows),
-        cmocka_unit_test(test_rows_in_another_time_zone),
+        cmocka_unit_test(refuses_other_strings),
+        cmocka_unit_test(formats_as_in_the_table),
+        cmocka_unit_test(formats_utc_in_another_time_zone),
     };
     return cmocka_run_group_tests_name("timestamp", tests, NULL, NULL);
 }

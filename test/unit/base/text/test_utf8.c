@@ -1,5 +1,5 @@
 /*
- * test_utf8.c - characters, which of them are unsafe, and text that is cut between them.
+ * test_utf8.c - decoding characters, unsafe characters, and truncation between characters.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,7 +12,7 @@
 #include "base/base.h"
 #include "base/text/utf8.h"
 
-static void characters_are_read(void **state)
+static void decodes_characters(void **state)
 {
     static const struct {
         const char *bytes;
@@ -33,7 +33,7 @@ static void characters_are_read(void **state)
         {"\xf0\x8f\xbf\xbf", 0, 0}, /* overlong */
         {"\xed\xa0\x80", 0, 0},     /* a surrogate */
         {"\xf4\x90\x80\x80", 0, 0}, /* too large */
-        {"\xe2\x80", 0, 0},         /* cut */
+        {"\xe2\x80", 0, 0},         /* truncated */
     };
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -56,7 +56,7 @@ static void misleading_characters_are_unsafe(void **state)
         assert_false(utf8_is_unsafe(safe[i]));
 }
 
-static void a_cut_is_between_characters(void **state)
+static void truncates_between_characters(void **state)
 {
     const struct str text = STR("a\xc3\xbc\xe2\x82\xac"); /* aü€ */
     static const size_t lengths[] = {0, 1, 1, 3, 3, 3, 6, 6};
@@ -65,7 +65,7 @@ static void a_cut_is_between_characters(void **state)
         assert_int_equal(utf8_cut(text, max).len, lengths[max]);
 }
 
-static void all_of_it_is_visible(void **state)
+static void escapes_what_is_not_printable(void **state)
 {
     static const char text[] = "ok \xc3\xbc\n\x1b[2J\xc2\x85\xe2\x80\xaex\xff.";
     struct buf out = {0};
@@ -79,10 +79,10 @@ static void all_of_it_is_visible(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(characters_are_read),
+        cmocka_unit_test(decodes_characters),
         cmocka_unit_test(misleading_characters_are_unsafe),
-        cmocka_unit_test(a_cut_is_between_characters),
-        cmocka_unit_test(all_of_it_is_visible),
+        cmocka_unit_test(truncates_between_characters),
+        cmocka_unit_test(escapes_what_is_not_printable),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -66,7 +66,7 @@ static const struct {
     {"'<<': 1\n", "{<<: 1}"},
 };
 
-static void test_reads(void **state)
+static void parses_documents_as_in_the_table(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(good); i++) {
@@ -126,7 +126,7 @@ static const struct {
     {LEN("a: {b: 1, c: &q [}\n"), "f:1:14: anchors (&) are not supported"},
 };
 
-static void test_refuses(void **state)
+static void refuses_invalid_documents(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
@@ -150,7 +150,7 @@ static char *repeated(const char *before, const char *unit, size_t count, const 
         buf_puts(&b, unit);
     buf_puts(&b, after);
     buf_putc(&b, '\0');
-    return b.bytes; /* the caller's */
+    return b.bytes; /* the caller frees it */
 }
 
 static void assert_limit(char *text, const char *error)
@@ -164,7 +164,7 @@ static void assert_limit(char *text, const char *error)
     free(text);
 }
 
-static void test_limits(void **state)
+static void limits_depth_and_size(void **state)
 {
     struct buf keys = {0};
     (void)state;
@@ -184,7 +184,7 @@ static void test_limits(void **state)
     assert_limit(keys.bytes, "f:1025:1: more than 1024 keys in one mapping");
 }
 
-static void test_values(void **state)
+static void reads_scalar_values(void **state)
 {
     struct yaml_node *root = parse("text: a b\nnil: ~\nempty:\nquoted: 'null'\nlist: [x]\n");
     (void)state;
@@ -212,7 +212,7 @@ static const struct {
     {"Off", 0},  {"1", -1},   {"truely", -1}, {"'true'", -1}, {"~", -1},    {"[true]", -1},
 };
 
-static void test_bools(void **state)
+static void reads_booleans(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(bools); i++) {
@@ -226,7 +226,7 @@ static void test_bools(void **state)
     }
 }
 
-static void test_places(void **state)
+static void reports_positions(void **state)
 {
     struct yaml_node *root = parse("\xEF\xBB\xBFé: 1\nmap:\n  key: value\n");
     struct yaml_node *value = yaml_get(yaml_get(root, "map"), "key");
@@ -240,14 +240,14 @@ static void test_places(void **state)
     yaml_tree_free(root);
 }
 
-/* Every prefix of a text is an answer or an error, never more (the sanitizers watch). */
-static void test_prefixes(void **state)
+/* Every prefix of a text is parsed or refused; sanitizers detect accesses beyond its end. */
+static void accepts_or_refuses_every_prefix(void **state)
 {
     static const char text[] =
         "a: &x\n- {b: 'c', \"d\\u00e9\": [1, !!str 2]}\n? e\n: |\n  f\n---\n*x\n";
     (void)state;
     for (size_t len = 0; len < sizeof(text); len++) {
-        char *cut = malloc(len + 1); /* exactly as long, so that reading on is noticed */
+        char *cut = malloc(len + 1); /* allocated in its exact size */
         struct yaml_node *root = NULL;
         assert_non_null(cut);
         memcpy(cut, text, len);
@@ -258,7 +258,7 @@ static void test_prefixes(void **state)
 }
 
 /* For callers that list all errors: the tree has both entries, and yaml_get() returns the first. */
-static void test_loose(void **state)
+static void can_report_duplicate_keys_later(void **state)
 {
     static const char text[] = "a: 1\nb: {c: 2, c: 3}\na: 4\n";
     struct yaml_node *root = NULL;
@@ -277,8 +277,8 @@ static void test_loose(void **state)
     assert_int_equal(yaml_parse_loose("f", "a: *b", 5, &root, &err), -INF_ECONF);
 }
 
-/* As PowerShell writes them, and as its elders did. */
-static void test_encodings(void **state)
+/* As Windows PowerShell and Notepad write files. */
+static void reads_utf_16(void **state)
 {
     static const char text[] = "a: [x, 'y z']\nb: {c: 1}\n";
     (void)state;
@@ -305,11 +305,15 @@ static void test_encodings(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_reads),     cmocka_unit_test(test_refuses),
-        cmocka_unit_test(test_limits),    cmocka_unit_test(test_values),
-        cmocka_unit_test(test_bools),     cmocka_unit_test(test_places),
-        cmocka_unit_test(test_prefixes),  cmocka_unit_test(test_loose),
-        cmocka_unit_test(test_encodings),
+        cmocka_unit_test(parses_documents_as_in_the_table),
+        cmocka_unit_test(refuses_invalid_documents),
+        cmocka_unit_test(limits_depth_and_size),
+        cmocka_unit_test(reads_scalar_values),
+        cmocka_unit_test(reads_booleans),
+        cmocka_unit_test(reports_positions),
+        cmocka_unit_test(accepts_or_refuses_every_prefix),
+        cmocka_unit_test(can_report_duplicate_keys_later),
+        cmocka_unit_test(reads_utf_16),
     };
     return cmocka_run_group_tests_name("yaml", tests, NULL, NULL);
 }
