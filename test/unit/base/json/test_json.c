@@ -1,5 +1,6 @@
 /*
- * test_json.c - walking JSON where it lies: members found, spelling kept, garbage survived.
+ * test_json.c - walking JSON in place: members and items in their original spelling, and invalid
+ * text.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,8 +17,8 @@
 #include "base/json/json.h"
 #include "recording.h"
 
-/* "key=value;" for each member, then "." if the walk ended as an object should, else "!". The
- * caller's. */
+/* "key=value;" for each member, then "." if the walk ended at the end of the object, else "!". The
+ * caller frees it. */
 static char *walked(struct str text)
 {
     struct json_walk walk;
@@ -45,7 +46,7 @@ static const struct {
     {"{\"a\":1,\"b\":\"two\",\"c\":null}", "a=1;b=\"two\";c=null;."},
     {"{\n  \"a\" : 1 ,\n  \"b\" : [ 1, 2 ]\n}\n", "a=1;b=[ 1, 2 ];."},
     {"{\"a\":{\"b\":{\"c\":[{}]}},\"d\":{}}", "a={\"b\":{\"c\":[{}]}};d={};."},
-    /* braces, quotes and commas inside strings are text */
+    /* braces, quotes and commas inside strings are part of the string */
     {"{\"a\":\"}\",\"b\":\"\\\"},\\\\\",\"c\":[\"]\"]}", "a=\"}\";b=\"\\\"},\\\\\";c=[\"]\"];."},
     {"{\"}\":1,\"\\\"\":2,\"\":3}", "}=1;\\\"=2;=3;."},
     /* numbers as they are spelled; the same key twice is two members */
@@ -53,7 +54,7 @@ static const struct {
      "n=1e2;n=12345678901234567890123;f=-0.50;."},
 };
 
-static void members_come_in_order_and_as_spelled(void **state)
+static void returns_members_in_order_and_unchanged(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(objects); i++) {
@@ -63,7 +64,7 @@ static void members_come_in_order_and_as_spelled(void **state)
     }
 }
 
-/* "item;" for each item, or "!" if it is no array. The caller's. */
+/* "item;" for each item, or "!" if it is not an array. The caller frees it. */
 static char *items_of(struct str text)
 {
     struct json_walk walk;
@@ -97,7 +98,7 @@ static const struct {
     {"[}", ""},
 };
 
-static void items_come_in_order_and_as_spelled(void **state)
+static void returns_items_in_order_and_unchanged(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(arrays); i++) {
@@ -107,8 +108,8 @@ static void items_come_in_order_and_as_spelled(void **state)
     }
 }
 
-/* A quote ends a string unless an odd number of backslashes stands before it. */
-static void backslashes_before_a_quote_are_counted(void **state)
+/* A quote ends a string unless the number of backslashes before it is odd. */
+static void counts_backslashes_before_a_quote(void **state)
 {
     char spelled[64], expected[64];
     (void)state;
@@ -132,7 +133,7 @@ static const char *const not_objects[] = {
     "\"",       "\\",          "{\\",       "{\"a\":{\"}", "{\"a\":\"\\\"}",
 };
 
-static void text_that_is_not_an_object_is_never_complete(void **state)
+static void a_text_that_is_not_an_object_is_never_complete(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(not_objects); i++) {
@@ -143,8 +144,8 @@ static void text_that_is_not_an_object_is_never_complete(void **state)
     }
 }
 
-/* Everything that looks at bytes, over memory that ends exactly where the text does. */
-static void look_everywhere(struct str text)
+/* All functions that read bytes, in memory that ends exactly where the text ends. */
+static void call_all_readers(struct str text)
 {
     char *block = xmalloc(text.len);
     struct buf out = {0};
@@ -167,22 +168,22 @@ static void look_everywhere(struct str text)
     free(block);
 }
 
-static void no_prefix_of_a_text_makes_it_look_outside(void **state)
+static void no_prefix_causes_a_read_beyond_the_text(void **state)
 {
     static const char nasty[] = "{\"me\\u0074adata\" : {\"a\":[1,{\"b\":\"\\\\\\\"]}\"},\"\\u00\"],"
                                 "\"c\\/\":\"\\ud83d\\ude00\"}, \"\\u006detadata\":[[[[}]}]}],\"d\\";
     struct recording r;
     (void)state;
     for (size_t len = 0; len < sizeof(nasty); len++)
-        look_everywhere((struct str){nasty, len});
+        call_all_readers((struct str){nasty, len});
     recording_open(&r, "widgets-watchlist");
     for (size_t len = 0; len <= r.body.len; len++)
-        look_everywhere((struct str){r.body.bytes, len});
+        call_all_readers((struct str){r.body.bytes, len});
     recording_close(&r);
 }
 
-/* One byte wrong, at any place, of any kind that means something. */
-static void no_wrong_byte_makes_it_look_outside(void **state)
+/* One wrong byte at any position, of each kind that matters in JSON. */
+static void no_wrong_byte_causes_a_read_beyond_the_text(void **state)
 {
     static const char wrong[] = "\"\\{}[]:, \n\0u";
     struct recording r;
@@ -195,7 +196,7 @@ static void no_wrong_byte_makes_it_look_outside(void **state)
     for (size_t i = 0; i < line.len; i++) {
         for (size_t k = 0; k < sizeof(wrong) - 1; k++) {
             copy[i] = wrong[k];
-            look_everywhere((struct str){copy, line.len});
+            call_all_readers((struct str){copy, line.len});
         }
         copy[i] = line.at[i];
     }
@@ -203,7 +204,7 @@ static void no_wrong_byte_makes_it_look_outside(void **state)
     recording_close(&r);
 }
 
-static void depth_costs_nothing(void **state)
+static void deep_nesting_needs_no_stack(void **state)
 {
     enum {
         DEEP = 1024 * 1024
@@ -242,7 +243,7 @@ static const struct {
     {"\\u0074ypes", "type", false},
     {"\\u0054ype", "type", false},
     {"managed\\u0046ields", "managedFields", true},
-    {"managed\\u004Aields", "managedJields", true}, /* hex digits of both sizes */
+    {"managed\\u004Aields", "managedJields", true}, /* uppercase and lowercase hex digits */
     {"managed\\u004aields", "managedJields", true},
     {"a\\/b", "a/b", true},
     {"a\\\\b", "a\\b", true},
@@ -252,13 +253,13 @@ static const struct {
     {"a\\", "a\\", true},
     {"\\u", "u", false},
     {"\\u007", "7", false},
-    {"\\u007Gbject", "object", false}, /* 0x7G is no number, whatever an arithmetic makes of it */
+    {"\\u007Gbject", "object", false}, /* 0x7G is not a number */
     {"\\u0-74", "t", false},
     {"\\u0174ype", "type", false},
     {"\\uFF54ype", "type", false},
 };
 
-static void escapes_do_not_hide_a_key(void **state)
+static void finds_keys_with_escapes(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(keys); i++)
@@ -277,10 +278,10 @@ static const struct {
     {"\" \\\" \"", "\" \\\" \""},
     {"[ \"\\\\\" , \" \" ]", "[\"\\\\\",\" \"]"},
     {"{\"a\":\"\\u003c 1\"}", "{\"a\":\"\\u003c 1\"}"},
-    {"\"open ", "\"open "}, /* garbage in, garbage out */
+    {"\"open ", "\"open "}, /* an invalid text gives any result */
 };
 
-static void compact_takes_only_the_space_between_tokens(void **state)
+static void compact_removes_only_white_space_between_tokens(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
@@ -292,7 +293,7 @@ static void compact_takes_only_the_space_between_tokens(void **state)
     }
 }
 
-static void compacting_what_is_compact_changes_nothing(void **state)
+static void compact_does_not_change_compact_text(void **state)
 {
     struct recording r;
     struct str line;
@@ -311,16 +312,16 @@ static void compacting_what_is_compact_changes_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(members_come_in_order_and_as_spelled),
-        cmocka_unit_test(items_come_in_order_and_as_spelled),
-        cmocka_unit_test(backslashes_before_a_quote_are_counted),
-        cmocka_unit_test(text_that_is_not_an_object_is_never_complete),
-        cmocka_unit_test(no_prefix_of_a_text_makes_it_look_outside),
-        cmocka_unit_test(no_wrong_byte_makes_it_look_outside),
-        cmocka_unit_test(depth_costs_nothing),
-        cmocka_unit_test(escapes_do_not_hide_a_key),
-        cmocka_unit_test(compact_takes_only_the_space_between_tokens),
-        cmocka_unit_test(compacting_what_is_compact_changes_nothing),
+        cmocka_unit_test(returns_members_in_order_and_unchanged),
+        cmocka_unit_test(returns_items_in_order_and_unchanged),
+        cmocka_unit_test(counts_backslashes_before_a_quote),
+        cmocka_unit_test(a_text_that_is_not_an_object_is_never_complete),
+        cmocka_unit_test(no_prefix_causes_a_read_beyond_the_text),
+        cmocka_unit_test(no_wrong_byte_causes_a_read_beyond_the_text),
+        cmocka_unit_test(deep_nesting_needs_no_stack),
+        cmocka_unit_test(finds_keys_with_escapes),
+        cmocka_unit_test(compact_removes_only_white_space_between_tokens),
+        cmocka_unit_test(compact_does_not_change_compact_text),
     };
     return cmocka_run_group_tests_name("json", tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 /*
- * test_json_scan.c - where values end: blocks against a scan byte by byte, whole text against pieces.
+ * test_json_scan.c - the ends of values: scanning by blocks compared with byte by byte, and
+ * whole texts with pieces.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -34,7 +35,7 @@ static uint64_t bit(bool set, size_t i)
     return set ? UINT64_C(1) << i : 0;
 }
 
-/* What json_block() promises, byte by byte. */
+/* The result that json_block() must give, byte by byte. */
 static struct json_marks bytewise(const char *at, bool *inside, bool *escaped)
 {
     struct json_marks m = {0};
@@ -71,8 +72,8 @@ static void classifies_a_block_like_its_bytes(void **state)
     }
 }
 
-/* Where the container that is open at @depth ends, bracket by bracket; the blocks' length if it goes
- * on. */
+/* Where the container that is open at @depth ends, bracket by bracket; the length of the blocks if
+ * it continues. */
 static size_t end_bytewise(const struct json_marks *marks, size_t depth)
 {
     for (size_t i = 0; i < BLOCKS * JSON_BLOCK; i++) {
@@ -143,8 +144,8 @@ static void finds_the_end_of_a_string_at_every_length(void **state)
         }
 }
 
-/* Texts that end anywhere, also after a backslash, in memory that ends there too, so that the address
- * sanitizer notices. */
+/* Texts that end anywhere, also after a backslash, in memory of the same size, so that the address
+ * sanitizer detects accesses beyond it. */
 static void reads_nothing_after_the_end_of_the_text(void **state)
 {
     struct rng rng = {.state = 11};
@@ -232,7 +233,7 @@ static bool is_compact_bytewise(const char *text, size_t len)
     return true;
 }
 
-static void sees_white_space_next_to_stray_backslashes(void **state)
+static void finds_white_space_next_to_stray_backslashes(void **state)
 {
     struct rng rng = {.state = 19};
     (void)state;
@@ -256,7 +257,7 @@ int main(void)
         cmocka_unit_test(finds_the_end_of_a_string_at_every_length),
         cmocka_unit_test(reads_nothing_after_the_end_of_the_text),
         cmocka_unit_test(finds_the_same_end_however_the_text_is_cut),
-        cmocka_unit_test(sees_white_space_next_to_stray_backslashes),
+        cmocka_unit_test(finds_white_space_next_to_stray_backslashes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

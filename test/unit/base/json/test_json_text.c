@@ -1,5 +1,5 @@
 /*
- * test_json_text.c - what spelled JSON means.
+ * test_json_text.c - the values of JSON strings and other scalars as text.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -31,7 +31,7 @@ static const struct {
      TEXT("\x7f\xc2\x80\xdf\xbf\xe0\xa0\x80\xef\xbf\xbf")},
     {"\"\\ud800\\udc00\\udbff\\udfff\"", TEXT("\xf0\x90\x80\x80\xf4\x8f\xbf\xbf")},
     {"\"\xc3\xa4\xff\"", TEXT("\xc3\xa4\xff")},
-    /* other values as spelled */
+    /* other values are unchanged */
     {"1e2", TEXT("1e2")},
     {"true", TEXT("true")},
     {"{\"a\":\"\\n\"}", TEXT("{\"a\":\"\\n\"}")},
@@ -48,7 +48,7 @@ static const struct {
     {"\"\\", TEXT("\\")},
 };
 
-static void values_mean_text(void **state)
+static void values_are_converted_to_text(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(values); i++) {
@@ -61,7 +61,7 @@ static void values_mean_text(void **state)
     }
 }
 
-static void each_means_only_itself(void **state)
+static void each_value_equals_only_itself(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(values); i++)
@@ -70,7 +70,7 @@ static void each_means_only_itself(void **state)
                              str_eq(values[i].means, values[k].means));
 }
 
-static void a_string_is_more_than_its_beginning(void **state)
+static void a_prefix_is_not_equal(void **state)
 {
     (void)state;
     assert_false(json_text_is(STR("\\u0061b"), STR("a")));
@@ -80,7 +80,7 @@ static void a_string_is_more_than_its_beginning(void **state)
     assert_false(json_text_is(STR("\\n"), STR("\\n")));
 }
 
-static void a_member_is_found_by_what_its_key_means(void **state)
+static void finds_a_member_by_its_unescaped_key(void **state)
 {
     struct str value = {0};
     (void)state;
@@ -94,10 +94,10 @@ static void a_member_is_found_by_what_its_key_means(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values_mean_text),
-        cmocka_unit_test(each_means_only_itself),
-        cmocka_unit_test(a_string_is_more_than_its_beginning),
-        cmocka_unit_test(a_member_is_found_by_what_its_key_means),
+        cmocka_unit_test(values_are_converted_to_text),
+        cmocka_unit_test(each_value_equals_only_itself),
+        cmocka_unit_test(a_prefix_is_not_equal),
+        cmocka_unit_test(finds_a_member_by_its_unescaped_key),
     };
     return cmocka_run_group_tests_name("json_text", tests, NULL, NULL);
 }

@@ -54,13 +54,13 @@ static const struct row members[] = {
     {"{'a':1}", "{'a':1,'b':{'c':2}}", "+ b {'c':2}"},
     {"{'a':1,'b':{'c':2}}", "{'a':1}", "- b {'c':2}"},
     {"{'a':{'b':{'c':1,'d':2}}}", "{'a':{'b':{'c':1,'d':3}}}", "~ a.b.d 2 -> 3"},
-    /* the order of members means nothing */
+    /* the order of members does not matter */
     {"{'a':1,'b':2}", "{'b':2,'a':1}", ""},
     {"{'a':1,'b':{'c':1,'d':2}}", "{'b':{'d':2,'c':3},'a':1}", "~ b.c 1 -> 3"},
-    /* changes in the old order, then what went, then what came, in the new order */
+    /* changes in the old order, then removed members, then added ones in the new order */
     {"{'a':1,'b':2,'c':3,'d':4}", "{'f':6,'d':5,'e':7,'b':3}",
      "~ b 2 -> 3\n~ d 4 -> 5\n- a 1\n- c 3\n+ f 6\n+ e 7"},
-    /* another kind is a replace, and so are spellings: they are what the server changed */
+    /* another type or spelling is a replacement, because the server changed it */
     {"{'a':{}}", "{'a':[]}", "~ a {} -> []"},
     {"{'a':null}", "{'a':{'b':1}}", "~ a null -> {'b':1}"},
     {"{'a':1}", "{'a':'1'}", "~ a 1 -> '1'"},
@@ -71,13 +71,13 @@ static const struct row members[] = {
     /* the root itself */
     {"1", "2", "~ . 1 -> 2"},
     {"{'a':1}", "[]", "~ . {'a':1} -> []"},
-    /* a key that occurs twice has no path of its own */
+    /* a key that occurs twice has no unique path */
     {"{'a':{'b':1,'b':2}}", "{'a':{'b':1,'b':3}}", "~ a {'b':1,'b':2} -> {'b':1,'b':3}"},
     {"{'a':{'b':1}}", "{'a':{'b':1,'\\u0062':1}}", "~ a {'b':1} -> {'b':1,'\\u0062':1}"},
     {"{'a':1,'a':2}", "{'a':1}", "~ . {'a':1,'a':2} -> {'a':1}"},
 };
 
-static void members_go_by_their_keys(void **state)
+static void members_are_paired_by_key(void **state)
 {
     (void)state;
     check_rows(members, ARRAY_LEN(members));
@@ -88,7 +88,7 @@ static const struct row spellings[] = {
     {"{'a':{}}", "{'a':{'a.b/c':1}}", "+ a['a.b/c'] 1"},
     {"{'a.b':{'c':1}}", "{'a.b':{'c':2}}", "~ ['a.b'].c 1 -> 2"},
     {"{'':{'':1}}", "{'':{'':2}}", "~ [''][''] 1 -> 2"},
-    {"{'a':{}}", "{'a':{'\\u0062':1}}", "+ a.b 1"}, /* not a path of its own */
+    {"{'a':{}}", "{'a':{'\\u0062':1}}", "+ a.b 1"}, /* it has no unique path */
     {"{'a':{'\\u0062':1}}", "{'a':{'b':2}}", "~ a.b 1 -> 2"},
     {"{'a':{}}", "{'a':{'\\\"]':1}}", "+ a['\\\"]'] 1"},
     {"{'a':{}}", "{'a':{'\\\\n':1}}", "+ a['\\\\n'] 1"},
@@ -103,7 +103,7 @@ static const struct row spellings[] = {
     {"[{'port':80,'n':1}]", "[{'port':80,'n':2}]", "~ [port=80].n 1 -> 2"},
 };
 
-static void a_path_is_as_plain_as_it_can_be(void **state)
+static void paths_are_quoted_only_if_necessary(void **state)
 {
     (void)state;
     check_rows(spellings, ARRAY_LEN(spellings));
@@ -124,12 +124,12 @@ static const struct row keyed[] = {
     {"[" A "," C "]", "[" A "," B "," C "]", "+ [name=b] @1 " B},
     {"[" C "]", "[" A "," B "," C "]", "+ [name=a] @0 " A "\n+ [name=b] @1 " B},
     {"[" A "," B "]", "[" C "," B "]", "- [name=a] " A "\n+ [name=c] @0 " C},
-    /* another order of those that stayed */
+    /* another order of the items that remain */
     {"[" A "," B "]", "[" B "," A "]", "% . ['name=a','name=b'] -> ['name=b','name=a']"},
     {"{'l':[" A "," B "," C "]}", "{'l':[" C ",{'name':'d'},{'name':'a','n':9}]}",
      "~ l[name=a].n 1 -> 9\n- l[name=b] " B "\n% l ['name=a','name=c'] -> ['name=c','name=a']\n"
      "+ l[name=d] @1 {'name':'d'}"},
-    /* a key must be there in every item, be a string or a number, and be one item's only */
+    /* a merge key must be in every item, be a string or a number, and be unique */
     {"[{'name':'a'},{'n':1}]", "[{'name':'a'},{'n':2}]", "~ [1].n 1 -> 2"},
     {"[{'name':null,'type':'T','n':1}]", "[{'name':null,'type':'T','n':2}]", "~ [type=T].n 1 -> 2"},
     {"[{'name':{},'n':1}]", "[{'name':{},'n':2}]", "~ [0].n 1 -> 2"},
@@ -148,21 +148,22 @@ static const struct row keyed[] = {
      "~ [1].protocol 'UDP' -> 'SCTP'"},
 };
 
-static void items_go_by_their_merge_key(void **state)
+static void items_are_paired_by_merge_key(void **state)
 {
     (void)state;
     check_rows(keyed, ARRAY_LEN(keyed));
 }
 
 static const struct row placed[] = {
-    /* scalars: a set, with added and removed items; places of removes are those in the old list */
+    /* scalars: a set, with added and removed items; indexes of removed items are those in the old
+     * list */
     {"{'f':['x','y']}", "{'f':['x','y','z']}", "+ f[2] 'z'"},
     {"{'f':['x','y','z']}", "{'f':['y']}", "- f[2] 'z'\n- f[0] 'x'"},
     {"{'f':['x','y','z']}", "{'f':['y','z','w']}", "- f[0] 'x'\n+ f[2] 'w'"},
     {"{'f':['x','y']}", "{'f':['x','z']}", "~ f[1] 'y' -> 'z'"},
     {"{'f':['x']}", "{'f':[]}", "- f[0] 'x'"},
     {"{'f':[]}", "{'f':[1,null]}", "+ f[0] 1\n+ f[1] null"},
-    /* nothing in common, another order, the same twice: the whole */
+    /* nothing in common, another order, or duplicates: the whole list */
     {"{'f':['x','y']}", "{'f':['z']}", "~ f ['x','y'] -> ['z']"},
     {"{'f':['x','y']}", "{'f':['y','x']}", "~ f ['x','y'] -> ['y','x']"},
     {"{'f':['x','x']}", "{'f':['x']}", "~ f ['x','x'] -> ['x']"},
@@ -178,7 +179,7 @@ static const struct row placed[] = {
     {"[{'a':1},{'b':2}]", "[{'b':2},{'a':1}]", "- [0].a 1\n+ [0].b 2\n- [1].b 2\n+ [1].a 1"},
 };
 
-static void items_without_a_key_go_by_text_and_place(void **state)
+static void items_without_a_key_are_paired_by_value_and_position(void **state)
 {
     (void)state;
     check_rows(placed, ARRAY_LEN(placed));
@@ -217,10 +218,10 @@ static void a_missing_object_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(members_go_by_their_keys),
-        cmocka_unit_test(a_path_is_as_plain_as_it_can_be),
-        cmocka_unit_test(items_go_by_their_merge_key),
-        cmocka_unit_test(items_without_a_key_go_by_text_and_place),
+        cmocka_unit_test(members_are_paired_by_key),
+        cmocka_unit_test(paths_are_quoted_only_if_necessary),
+        cmocka_unit_test(items_are_paired_by_merge_key),
+        cmocka_unit_test(items_without_a_key_are_paired_by_value_and_position),
         cmocka_unit_test(versions_are_reported_only_on_request),
         cmocka_unit_test(a_missing_object_is_refused),
     };

@@ -74,7 +74,8 @@ static struct str text_of(const struct inf_object *object)
     return text;
 }
 
-static void assert_lived(struct inf_object *before, struct inf_object *after, const char *expected)
+static void assert_changes(struct inf_object *before, struct inf_object *after,
+                           const char *expected)
 {
     struct inf_diff *diff = inf_diff_make(before, after, NULL, NULL);
     char *got = patch_lines(diff), *wanted = patch_json(expected);
@@ -87,7 +88,7 @@ static void assert_lived(struct inf_object *before, struct inf_object *after, co
     free(wanted);
 }
 
-static void the_life_of_a_pod_reads_well(void **state)
+static void the_diffs_of_a_recorded_pod_are_short(void **state)
 {
     struct inf_object *before = NULL, *after;
     struct recording r;
@@ -98,7 +99,7 @@ static void the_life_of_a_pod_reads_well(void **state)
     while (recording_next(&r, &line) && (after = object_of(line))) {
         if (before) {
             assert_true(step < ARRAY_LEN(life));
-            assert_lived(before, after, life[step++]);
+            assert_changes(before, after, life[step++]);
         }
         inf_object_unref(before);
         before = after;
@@ -111,7 +112,7 @@ static void the_life_of_a_pod_reads_well(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_life_of_a_pod_reads_well),
+        cmocka_unit_test(the_diffs_of_a_recorded_pod_are_short),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -47,7 +47,7 @@ static void assert_diff(const char *old_json, const char *new_json, size_t chang
     free(new_text);
 }
 
-static void too_many_changes_become_one_of_a_larger_part(void **state)
+static void too_many_changes_become_one_change_of_a_larger_part(void **state)
 {
     const char *old_text = "{'a':{'b':{'x':1,'y':2},'c':1},'d':{'e':1,'f':2},'g':[1,2]}";
     const char *new_text = "{'a':{'b':{'x':3,'y':4},'c':2},'d':{'e':3,'f':4},'g':[1,2,3]}";
@@ -74,7 +74,7 @@ static void too_many_changes_become_one_of_a_larger_part(void **state)
                 "~ a.b [{'name':'x'}] -> [{'name':'y'}]", true);
 }
 
-static void values_over_the_limit_are_left_out(void **state)
+static void values_over_the_limit_are_omitted(void **state)
 {
     const struct inf_diff_options options = {.bytes_max = 12};
     const struct str old_text = STR("{\"a\":\"1234567890\",\"b\":1,\"c\":{\"d\":1}}");
@@ -130,7 +130,7 @@ static size_t changed_depth(size_t levels, bool truncated)
     return (len + 1) / 2; /* a.a.a */
 }
 
-static void depth_ends_where_paths_do(void **state)
+static void depth_is_limited_by_the_length_of_paths(void **state)
 {
     (void)state;
     assert_int_equal(changed_depth(PATH_STEPS_MAX, false), PATH_STEPS_MAX);
@@ -138,7 +138,7 @@ static void depth_ends_where_paths_do(void **state)
     assert_int_equal(changed_depth(500, true), PATH_STEPS_MAX);
 }
 
-static void a_path_is_never_too_long_to_be_read(void **state)
+static void a_path_never_exceeds_the_limit_of_the_parser(void **state)
 {
     char key[400];
     struct inf_diff *diff;
@@ -172,7 +172,7 @@ static void assert_named(size_t name_len, bool by_name)
     buf_free(&new_text);
 }
 
-static void a_name_too_long_to_read_is_no_key(void **state)
+static void a_name_that_is_too_long_is_not_a_merge_key(void **state)
 {
     (void)state;
     assert_named(254, true); /* 256 with its quotes */
@@ -185,7 +185,7 @@ enum shape {
     KEYED,     /* {"name":"n7","v":0} */
     SCALARS,   /* "n7" */
     KEYLESS,   /* {"x7":0} */
-    TWINS,     /* {}, as often as wanted */
+    TWINS,     /* {}, the given number of times */
     LATE_KEYS, /* every key but the last exists and is not unique */
     MEMBERS,   /* an object: "n7":0 */
 };
@@ -209,8 +209,8 @@ static void put_item(struct buf *out, enum shape shape, size_t i, int v)
 
 struct list {
     enum shape shape;
-    size_t from, to; /* as many as lie between; backwards if from is larger */
-    size_t changed;  /* this one has v 1; NONE */
+    size_t from, to; /* the items from @from to @to; descending if from is larger */
+    size_t changed;  /* the item with v 1; NONE */
 };
 
 #define NONE ((size_t)-1)
@@ -237,7 +237,7 @@ static const struct {
 } large[] = {
     {{KEYED, 0, MANY, NONE}, {KEYED, 0, MANY, MANY - 1}, 1, false},
     {{KEYED, 0, MANY, NONE}, {KEYED, 1, MANY + 1, 77}, 3, false},
-    {{KEYED, 0, MANY, NONE}, {KEYED, MANY, 0, 5}, 2, true}, /* the names of all are left out */
+    {{KEYED, 0, MANY, NONE}, {KEYED, MANY, 0, 5}, 2, true}, /* all names are omitted */
     {{KEYED, 0, MANY, NONE}, {KEYED, MANY, TWICE_AS_MANY, NONE}, 1, true},
     {{SCALARS, 0, MANY, NONE}, {SCALARS, 3, MANY + 2, NONE}, 5, false},
     {{SCALARS, 0, MANY, NONE}, {SCALARS, MANY, 0, NONE}, 1, true},
@@ -251,7 +251,7 @@ static const struct {
     {{SCALARS, 0, VERY_MANY, NONE}, {SCALARS, 0, VERY_MANY + 1, NONE}, 1, true},
 };
 
-static void large_lists_take_sorting_and_no_more(void **state)
+static void large_lists_take_n_log_n_time(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(large); i++) {
@@ -273,12 +273,12 @@ static void large_lists_take_sorting_and_no_more(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(too_many_changes_become_one_of_a_larger_part),
-        cmocka_unit_test(values_over_the_limit_are_left_out),
-        cmocka_unit_test(depth_ends_where_paths_do),
-        cmocka_unit_test(a_path_is_never_too_long_to_be_read),
-        cmocka_unit_test(a_name_too_long_to_read_is_no_key),
-        cmocka_unit_test(large_lists_take_sorting_and_no_more),
+        cmocka_unit_test(too_many_changes_become_one_change_of_a_larger_part),
+        cmocka_unit_test(values_over_the_limit_are_omitted),
+        cmocka_unit_test(depth_is_limited_by_the_length_of_paths),
+        cmocka_unit_test(a_path_never_exceeds_the_limit_of_the_parser),
+        cmocka_unit_test(a_name_that_is_too_long_is_not_a_merge_key),
+        cmocka_unit_test(large_lists_take_n_log_n_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

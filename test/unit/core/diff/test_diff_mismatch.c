@@ -1,7 +1,7 @@
 /*
- * test_diff_mismatch.c - the short cut for similar texts is taken where it should be, and does not
- * show: what comes out is what pairing tells about the whole, change by change, with any limits. Real
- * objects are changed in all ways that came to mind; the seeds are fixed, so a failure comes again.
+ * test_diff_mismatch.c - the fast path for similar texts is used where it applies, and its
+ * result equals that of pairing, change by change, with any limits. Recorded objects are changed
+ * at random; seeds are fixed, so that a failure is reproducible.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -41,7 +41,7 @@ static void put_mismatches(struct buf *out, const struct diff_mismatches *s)
     }
 }
 
-/* NULL: they are not alike. */
+/* NULL: the texts are not similar. */
 static void assert_mismatches(const char *old_json, const char *new_json, const char *expected)
 {
     char *old_text = patch_json(old_json), *new_text = patch_json(new_json);
@@ -74,7 +74,7 @@ static void finds_values_that_differ(void **state)
                       "4 [port=80].v[name=x][\"a.b\"] 1 -> 2\n");
 }
 
-static void versions_are_no_mismatches(void **state)
+static void ignores_versions(void **state)
 {
     (void)state;
     assert_mismatches("{'metadata':{'resourceVersion':'1','managedFields':[1]}}",
@@ -84,7 +84,8 @@ static void versions_are_no_mismatches(void **state)
                       "3 a.metadata.resourceVersion '1' -> '2'\n1 resourceVersion '1' -> '2'\n");
 }
 
-/* A merge key that changed, is not everywhere, or not unique; other members; a key there twice. */
+/* A merge key that changed, is missing in some items, or is not unique; other members; a duplicate
+ * key. */
 static void a_part_of_another_structure_is_one_mismatch(void **state)
 {
     static const char *const pairs[][2] = {
@@ -145,13 +146,13 @@ static void a_part_with_too_many_mismatches_is_one(void **state)
 
 struct mutator {
     struct rng rng;
-    uint64_t rate;  /* one part of this many */
-    bool structure; /* not only scalars */
+    uint64_t rate;  /* one of this many parts changes */
+    bool structure; /* also objects and lists */
 };
 
 static void put_mutant(struct buf *out, struct mutator *m, struct str value);
 
-static bool hit(struct mutator *m)
+static bool mutator_applies(struct mutator *m)
 {
     return rng_below(&m->rng, m->rate) == 0;
 }
@@ -174,7 +175,7 @@ static void put_nested(struct buf *out, struct mutator *m)
         buf_puts(out, i % 2 ? "}]" : "}");
 }
 
-/* The members of an object, key and all, or the items of a list. */
+/* The members of an object with their keys, or the items of a list. */
 static size_t read_parts(struct str container, struct str parts[PARTS_MAX])
 {
     struct json_walk walk;
@@ -192,7 +193,7 @@ static size_t read_parts(struct str container, struct str parts[PARTS_MAX])
     return count;
 }
 
-/* Drops, repeats, swaps. */
+/* Drops, repeats or swaps members. */
 static size_t mix_parts(struct mutator *m, struct str parts[PARTS_MAX], size_t count)
 {
     size_t i = rng_below(&m->rng, count), k = rng_below(&m->rng, count);
@@ -217,14 +218,14 @@ static size_t mix_parts(struct mutator *m, struct str parts[PARTS_MAX], size_t c
 static void put_key(struct buf *out, struct mutator *m, struct str key)
 {
     static const char *const names[] = {"name", "type", "port", "a", "a.b", "metadata", ""};
-    bool odd = m->structure && hit(m);
+    bool odd = m->structure && mutator_applies(m);
     if (odd && rng_below(&m->rng, 2))
         buf_printf(out, "\"%s\":", names[rng_below(&m->rng, ARRAY_LEN(names))]);
     else if (odd && key.len && key.at[0] != '\\')
         buf_printf(out, "\"\\u%04x%.*s\":", (unsigned char)key.at[0], (int)key.len - 1, key.at + 1);
     else
         buf_printf(out, "\"%.*s\":", STR_FMT(key));
-    if (m->structure && hit(m))
+    if (m->structure && mutator_applies(m))
         buf_putc(out, ' ');
 }
 
@@ -242,7 +243,7 @@ static void put_parts(struct buf *out, struct mutator *m, struct str container)
     struct str parts[PARTS_MAX];
     size_t count = read_parts(container, parts);
     bool is_object = *container.at == '{';
-    if (m->structure && hit(m))
+    if (m->structure && mutator_applies(m))
         count = mix_parts(m, parts, count);
     buf_putc(out, is_object ? '{' : '[');
     for (size_t i = 0; i < count; i++) {
@@ -256,17 +257,17 @@ static void put_parts(struct buf *out, struct mutator *m, struct str container)
 static void put_mutant(struct buf *out, struct mutator *m, struct str value)
 {
     bool is_container = *value.at == '{' || *value.at == '[';
-    if (m->structure && hit(m))
+    if (m->structure && mutator_applies(m))
         put_nested(out, m);
     else if (is_container)
         put_parts(out, m, value);
-    else if (hit(m))
+    else if (mutator_applies(m))
         buf_puts(out, pick_scalar(m));
     else
         buf_put(out, value.at, value.len);
 }
 
-/* ---- the same comes out ---- */
+/* ---- equal results ---- */
 
 static void check(struct str was, struct str is, struct inf_diff_options options)
 {
@@ -285,7 +286,7 @@ static void check_all(struct str was, struct str is, struct rng *rng)
     check(was, is, (struct inf_diff_options){.bytes_max = 1 + rng_below(rng, 200)});
 }
 
-/* The old text is odd itself sometimes, so that odd things are the same in both. */
+/* The old text is changed, too, sometimes, so that both have the same unusual parts. */
 static void check_mutants(struct str text, uint64_t seed)
 {
     static const uint64_t rates[] = {8, 40, 200, 1000};
@@ -331,8 +332,9 @@ static void put_long_list(struct buf *out, size_t count, int value)
     buf_puts(out, "]}");
 }
 
-/* The old text and the new one have so many items that what is around them tips the scales. */
-static void the_number_of_items_has_the_same_limit(void **state)
+/* The old and the new text have so many items that the surrounding text decides which limit
+ * applies. */
+static void applies_the_same_limit_to_the_number_of_items(void **state)
 {
     struct buf was = {0}, is = {0};
     (void)state;
@@ -346,8 +348,8 @@ static void the_number_of_items_has_the_same_limit(void **state)
     buf_free(&is);
 }
 
-/* Paths as long as they may be, and longer. */
-static void long_paths_are_as_short_as_ever(void **state)
+/* Paths of the maximum length, and longer ones. */
+static void shortens_long_paths_in_the_same_way(void **state)
 {
     struct buf was = {0}, is = {0};
     (void)state;
@@ -367,12 +369,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(finds_values_that_differ),
-        cmocka_unit_test(versions_are_no_mismatches),
+        cmocka_unit_test(ignores_versions),
         cmocka_unit_test(a_part_of_another_structure_is_one_mismatch),
         cmocka_unit_test(a_part_with_too_many_mismatches_is_one),
         cmocka_unit_test(finds_the_same_changes_as_pairing),
-        cmocka_unit_test(the_number_of_items_has_the_same_limit),
-        cmocka_unit_test(long_paths_are_as_short_as_ever),
+        cmocka_unit_test(applies_the_same_limit_to_the_number_of_items),
+        cmocka_unit_test(shortens_long_paths_in_the_same_way),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

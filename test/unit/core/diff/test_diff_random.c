@@ -1,6 +1,6 @@
 /*
- * test_diff_random.c - whatever two texts are: a diff done to the old one gives the new one, with
- * any limits. The seeds are fixed, so a failure comes again.
+ * test_diff_random.c - for random texts and limits, applying the diff to the old text gives the
+ * new one. Seeds are fixed, so that a failure is reproducible.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,7 +22,7 @@ enum {
     ITEMS_MAX = 2 * WIDTH_MAX,
 };
 
-/* Few, so that they meet; with all that a path has to quote. */
+/* Few names, so that they often repeat; with all characters that a path has to quote. */
 static const char *const keys[] = {
     "name", "name", "type", "port", "a", "b", "c-d", "a.b/c", "", "]", "\\\"", "\\u0061", "\\u0000",
 };
@@ -42,7 +42,7 @@ static void put_random_member(struct buf *out, struct rng *rng, int depth)
     put_random(out, rng, depth);
 }
 
-/* Items of a list are often of one kind. */
+/* Items of a list often have the same type. */
 static void put_random_list(struct buf *out, struct rng *rng, int depth)
 {
     size_t count = rng_below(rng, WIDTH_MAX), kind = rng_below(rng, 4);
@@ -80,7 +80,7 @@ static void put_random(struct buf *out, struct rng *rng, int depth)
     }
 }
 
-/* ---- changing a text a little ---- */
+/* ---- small changes ---- */
 
 static void put_mutant(struct buf *out, struct rng *rng, struct str value);
 
@@ -195,7 +195,7 @@ static void a_diff_gives_the_new_text(void **state)
     buf_free(&new_text);
 }
 
-/* Lists of few names, in all orders: the places and the order of items must come out exactly. */
+/* Lists of few names, in all orders: indexes and order of the items must be exact. */
 static void put_names(struct buf *out, struct rng *rng, bool keyed)
 {
     size_t used = 0;

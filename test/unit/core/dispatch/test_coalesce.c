@@ -16,10 +16,11 @@
 #include "core/store/store.h"
 
 /*
- * A sequence is a string of what the server sends for one name: "A" an object with uid A, added or changed; "a"
- * the end of it. The first letter is what was known before, '-' for nothing. "Aaab" is a known A that ends,
- * then B that is added and ends. What is reported: "+A2 " added at version 2, "~A3 " modified, "-A4 " deleted,
- * "?A1 " deleted with its last state unseen (final: false).
+ * A sequence is a string of events that the server sends for one name: "A" is an object with uid
+ * A, added or changed; "a" is its deletion. The first letter is what was known before, '-' for
+ * nothing. "Aaab" is a known A that is deleted, then B that is added and deleted. Reports: "+A2
+ * " added at version 2, "~A3 " modified, "-A4 " deleted, "?A1 " deleted with an unknown last
+ * state (final: false).
  */
 enum {
     LENGTH_MAX = 6,
@@ -55,7 +56,7 @@ static void apply(struct inf_store *store, enum delta_type type, const struct in
         store_put(store, object, INF_LIVE, emit, ctx);
 }
 
-static struct inf_store *store_knowing(char letter)
+static struct inf_store *store_with(char letter)
 {
     struct inf_store *store = store_new(&key, NULL, 0);
     struct buf ignored = {0};
@@ -73,10 +74,10 @@ static void store_free(struct inf_store *store)
         continue;
 }
 
-/* The informer coalesces: the FIFO merges what came in one read, the store compares. */
+/* The informer coalesces: the FIFO merges the events of one read, the store compares. */
 static void run_fifo(const char *sequence, struct buf *out)
 {
-    struct inf_store *store = store_knowing(sequence[0]);
+    struct inf_store *store = store_with(sequence[0]);
     struct fifo fifo = {0};
     struct delta delta;
     fifo_coalesce(&fifo, &key);
@@ -97,10 +98,10 @@ static void put_in(void *ctx, const struct inf_event *event)
     coalescer_put(ctx, event);
 }
 
-/* One handler coalesces: the store sees everything, the handler what the coalescer left. */
+/* One handler coalesces: the store gets every event, the handler those that the coalescer keeps. */
 static void run_coalescer(const char *sequence, struct buf *out)
 {
-    struct inf_store *store = store_knowing(sequence[0]);
+    struct inf_store *store = store_with(sequence[0]);
     struct coalescer c;
     struct inf_event events[2];
     size_t n;
@@ -144,8 +145,8 @@ static const struct {
     {"ABb", "?A "},       {"AaBbAaBb", "?A "}, {"AaBbAa", "-A6 "},
 };
 
-/* "?A" in the table is of whatever version the last known state had: the store's own for the FIFO, the
- * state at its end for the coalescer, which saw that. */
+/* "?A" in the table has the version of the last known state: that of the store for the FIFO, the
+ * state before the deletion for the coalescer, which has received it. */
 static void strip_unseen_versions(struct buf *out)
 {
     size_t to = 0;
@@ -171,14 +172,14 @@ static void coalescer_stripped(const char *sequence, struct buf *out)
     strip_unseen_versions(out);
 }
 
-static void every_combination_in_one_read_ends_what_was_known(void **state)
+static void merges_events_of_one_read_as_in_the_table(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(table); i++)
         assert_reports(table[i].sequence, table[i].reported, fifo_stripped);
 }
 
-static void every_combination_for_a_slow_handler_ends_what_it_knew(void **state)
+static void merges_events_for_a_slow_handler_as_in_the_table(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(table); i++)
@@ -187,7 +188,8 @@ static void every_combination_for_a_slow_handler_ends_what_it_knew(void **state)
 
 /* ---- all sequences, against the rule ---- */
 
-/* What is reported depends on what was known, what is true now, and whether the last end was of what was known. */
+/* The report depends on what was known, what exists now, and whether the last deletion was that of
+ * the known object. */
 static void expect_by_rule(const char *sequence, struct buf *out)
 {
     size_t len = strlen(sequence);
@@ -239,8 +241,8 @@ static void all_short_sequences_follow_the_rule(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_combination_in_one_read_ends_what_was_known),
-        cmocka_unit_test(every_combination_for_a_slow_handler_ends_what_it_knew),
+        cmocka_unit_test(merges_events_of_one_read_as_in_the_table),
+        cmocka_unit_test(merges_events_for_a_slow_handler_as_in_the_table),
         cmocka_unit_test(all_short_sequences_follow_the_rule),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

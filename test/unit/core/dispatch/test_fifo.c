@@ -27,7 +27,7 @@ static void assert_pops(struct fifo *fifo, unsigned version)
     delta_done(&delta);
 }
 
-static void what_goes_in_comes_out_in_order(void **state)
+static void returns_events_in_order(void **state)
 {
     struct fifo fifo = {0};
     (void)state;
@@ -39,7 +39,7 @@ static void what_goes_in_comes_out_in_order(void **state)
     fifo_free(&fifo);
 }
 
-static void after_a_burst_it_is_small_again(void **state)
+static void shrinks_after_a_burst(void **state)
 {
     struct fifo fifo = {0};
     size_t quiet;
@@ -56,8 +56,8 @@ static void after_a_burst_it_is_small_again(void **state)
     fifo_free(&fifo);
 }
 
-/* The ring wraps around and grows while its first element is anywhere in it. */
-static void it_grows_from_any_position(void **state)
+/* The ring wraps around and grows while its first element is at any position. */
+static void grows_from_any_position(void **state)
 {
     (void)state;
     for (unsigned offset = 0; offset < 70; offset++) {
@@ -65,7 +65,7 @@ static void it_grows_from_any_position(void **state)
         unsigned in = 0, out = 0;
         while (in < offset)
             push_version(&fifo, in++);
-        while (out + 1 < offset) /* not all: an empty one starts from scratch */
+        while (out + 1 < offset) /* not all: an empty ring starts from scratch */
             assert_pops(&fifo, out++);
         while (in < offset + 200)
             push_version(&fifo, in++);
@@ -75,23 +75,23 @@ static void it_grows_from_any_position(void **state)
     }
 }
 
-static void what_was_never_taken_is_freed(void **state)
+static void frees_events_that_were_not_taken(void **state)
 {
     struct fifo fifo = {0};
     struct inf_object *object = pod("default/a", "u", 1, 0);
     (void)state;
     fifo_push(&fifo, &(struct delta){.type = DELTA_ADDED, .object = object});
     push_version(&fifo, 2);
-    fifo_free(&fifo); /* the leak sanitizer is the judge */
+    fifo_free(&fifo); /* the leak sanitizer checks it */
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_goes_in_comes_out_in_order),
-        cmocka_unit_test(after_a_burst_it_is_small_again),
-        cmocka_unit_test(it_grows_from_any_position),
-        cmocka_unit_test(what_was_never_taken_is_freed),
+        cmocka_unit_test(returns_events_in_order),
+        cmocka_unit_test(shrinks_after_a_burst),
+        cmocka_unit_test(grows_from_any_position),
+        cmocka_unit_test(frees_events_that_were_not_taken),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -91,7 +91,7 @@ static void below_the_limit_no_account_is_held(void **state)
 }
 
 /* The share is a quarter of the limit. */
-static void above_it_those_with_large_backlogs_are_held_as_they_grow(void **state)
+static void above_the_limit_accounts_with_large_backlogs_are_held(void **state)
 {
     struct world *w = *state;
     set(w, 0, 600);
@@ -114,7 +114,7 @@ static void above_it_those_with_large_backlogs_are_held_as_they_grow(void **stat
     assert_int_equal(w->over, 1);
 }
 
-static void all_are_released_when_it_is_below_again(void **state)
+static void all_accounts_are_released_below_the_low_mark(void **state)
 {
     struct world *w = *state;
     set(w, 0, 500);
@@ -131,7 +131,7 @@ static void all_are_released_when_it_is_below_again(void **state)
 }
 
 /* What others use is no reason to hold an account that is small again. */
-static void one_that_became_small_is_released(void **state)
+static void an_account_that_became_small_is_released(void **state)
 {
     struct world *w = *state;
     set(w, 0, 900);
@@ -145,7 +145,7 @@ static void one_that_became_small_is_released(void **state)
     assert_true(holds(w, 0));
 }
 
-static void other_buffers_count(void **state)
+static void other_buffers_count_towards_the_limit(void **state)
 {
     struct world *w = *state;
     inf_budget_add(w->budget, 700);
@@ -175,7 +175,7 @@ static void another_limit_takes_effect_at_once(void **state)
     assert_int_equal(status_of(w).limit, 1000);
 }
 
-static void one_that_is_closed_uses_nothing(void **state)
+static void a_closed_account_uses_nothing(void **state)
 {
     struct world *w = *state;
     set(w, 0, 900);
@@ -188,7 +188,7 @@ static void one_that_is_closed_uses_nothing(void **state)
     assert_int_equal(status_of(w).used, 500);
 }
 
-static void an_account_of_no_budget_is_never_held(void **state)
+static void an_account_without_a_budget_is_never_held(void **state)
 {
     struct budget_account account;
     (void)state;
@@ -205,13 +205,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         IN_WORLD(below_the_limit_no_account_is_held),
-        IN_WORLD(above_it_those_with_large_backlogs_are_held_as_they_grow),
-        IN_WORLD(all_are_released_when_it_is_below_again),
-        IN_WORLD(one_that_became_small_is_released),
-        IN_WORLD(other_buffers_count),
+        IN_WORLD(above_the_limit_accounts_with_large_backlogs_are_held),
+        IN_WORLD(all_accounts_are_released_below_the_low_mark),
+        IN_WORLD(an_account_that_became_small_is_released),
+        IN_WORLD(other_buffers_count_towards_the_limit),
         IN_WORLD(another_limit_takes_effect_at_once),
-        IN_WORLD(one_that_is_closed_uses_nothing),
-        cmocka_unit_test(an_account_of_no_budget_is_never_held),
+        IN_WORLD(a_closed_account_uses_nothing),
+        cmocka_unit_test(an_account_without_a_budget_is_never_held),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

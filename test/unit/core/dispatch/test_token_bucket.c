@@ -1,5 +1,5 @@
 /*
- * test_token_bucket.c - how long a token is waited for, also at the ends of the ranges.
+ * test_token_bucket.c - waiting times for a token, also at the limits of the ranges.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,7 +21,7 @@ static void a_full_bucket_gives_its_burst_at_once_then_keeps_the_rate(void **sta
         assert_int_equal(token_bucket_take(&b, 0), i * 100);
 }
 
-static void a_bucket_fills_with_time_and_no_further_than_full(void **state)
+static void a_bucket_fills_up_to_its_burst(void **state)
 {
     struct token_bucket b;
     (void)state;
@@ -29,7 +29,7 @@ static void a_bucket_fills_with_time_and_no_further_than_full(void **state)
     assert_int_equal(token_bucket_take(&b, 1000), 0);
     assert_int_equal(token_bucket_take(&b, 1000), 0);
     assert_int_equal(token_bucket_take(&b, 1050), 50); /* half a token is available */
-    assert_int_equal(token_bucket_take(&b, 1200), 0);  /* 0.5 owed, 1.5 came in */
+    assert_int_equal(token_bucket_take(&b, 1200), 0);  /* 0.5 were owed, 1.5 were added */
     for (uint64_t later = 1500; later; later = later < 2000 ? UINT64_MAX - 1 : 0) {
         assert_int_equal(token_bucket_take(&b, later), 0);
         assert_int_equal(token_bucket_take(&b, later), 0);
@@ -37,9 +37,9 @@ static void a_bucket_fills_with_time_and_no_further_than_full(void **state)
     }
 }
 
-/* Three a second is a third of a token every 111 ms: thousandths add up exactly, waits are rounded
- * up. */
-static void a_rate_that_does_not_divide_a_second_loses_nothing(void **state)
+/* Three per second are a third of a token every 111 ms: thousandths add up exactly, waiting times
+ * are rounded up. */
+static void a_rate_that_does_not_divide_a_second_is_exact(void **state)
 {
     struct token_bucket b;
     (void)state;
@@ -50,12 +50,12 @@ static void a_rate_that_does_not_divide_a_second_loses_nothing(void **state)
     assert_int_equal(token_bucket_take(&b, 0), 1000);
     for (uint64_t now_ms = 1; now_ms <= 1000; now_ms++) {
         (void)token_bucket_take(&b, now_ms);
-        b.content += 1000; /* given back: it was only to make it look at the time */
+        b.content += 1000; /* returned: it was taken only to update the time */
     }
     assert_int_equal(b.content, 0);
 }
 
-static void the_largest_bucket_does_not_wrap(void **state)
+static void the_largest_bucket_does_not_overflow(void **state)
 {
     struct token_bucket b;
     (void)state;
@@ -68,9 +68,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_full_bucket_gives_its_burst_at_once_then_keeps_the_rate),
-        cmocka_unit_test(a_bucket_fills_with_time_and_no_further_than_full),
-        cmocka_unit_test(a_rate_that_does_not_divide_a_second_loses_nothing),
-        cmocka_unit_test(the_largest_bucket_does_not_wrap),
+        cmocka_unit_test(a_bucket_fills_up_to_its_burst),
+        cmocka_unit_test(a_rate_that_does_not_divide_a_second_is_exact),
+        cmocka_unit_test(the_largest_bucket_does_not_overflow),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,8 @@
 /*
- * test_workqueue.c - the life of keys in a work queue: in line, worked on, added again, the end.
+ * test_workqueue.c - keys in a work queue: waiting, in progress, added again, finished.
  *
- * Delays, retries and limits are in test_workqueue_limits.c. Numbers in comments are scenarios of
- * semantics §8.
+ * Delays, retries and limits are in test_workqueue_limits.c. Numbers in comments are scenarios
+ * of semantics §8.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,7 +20,7 @@ static void add(struct queue_fixture *d, const char *key)
     assert_int_equal(inf_queue_add(d->queue, key), 0);
 }
 
-/* ---- in line ---- */
+/* ---- waiting keys ---- */
 
 /* 101, TestBasic. */
 static void keys_are_handed_out_in_the_order_of_their_adds(void **state)
@@ -48,7 +48,7 @@ static void nothing_is_handed_out_inside_a_call(void **state)
 }
 
 /* 102, TestCollapse. */
-static void a_key_that_waits_is_in_line_once(void **state)
+static void a_waiting_key_is_queued_once(void **state)
 {
     struct queue_fixture *d = *state;
     add(d, "a");
@@ -79,7 +79,7 @@ static void a_key_added_while_it_is_worked_on_gets_one_more_run(void **state)
 }
 
 /* 102, TestReinsert. */
-static void a_key_can_come_again_after_it_was_done(void **state)
+static void a_finished_key_can_be_added_again(void **state)
 {
     struct queue_fixture *d = *state;
     d->then = finish_key_ok;
@@ -89,7 +89,7 @@ static void a_key_can_come_again_after_it_was_done(void **state)
     assert_worked(d, "0:a ");
 }
 
-static void a_key_that_was_added_again_goes_to_the_end_of_the_line(void **state)
+static void a_key_that_was_added_again_goes_to_the_end_of_the_queue(void **state)
 {
     struct queue_fixture *d = *state;
     add(d, "a");
@@ -119,7 +119,7 @@ static void no_more_keys_are_worked_on_than_there_are_workers(void **state)
     assert_worked(d, "0:d ");
 }
 
-static void only_what_is_worked_on_can_be_done(void **state)
+static void only_a_key_in_progress_can_be_finished(void **state)
 {
     struct queue_fixture *d = *state;
     assert_int_equal(inf_queue_done(d->queue, "a", INF_WORK_OK), -INF_ENOTFOUND);
@@ -135,7 +135,7 @@ static void only_what_is_worked_on_can_be_done(void **state)
 static void read_after_done(struct queue_fixture *d, const char *key)
 {
     finish_key(d, key, INF_WORK_OK);
-    assert_string_equal(key, "a"); /* the address sanitizer is the judge */
+    assert_string_equal(key, "a"); /* the address sanitizer checks it */
 }
 
 static void a_key_can_be_read_until_the_worker_returns(void **state)
@@ -162,8 +162,8 @@ static void a_worker_may_add_its_own_key(void **state)
     assert_worked(d, "0:a 0:b 0:a 0:b ");
 }
 
-/* A worker that is done at once could keep the loop for ever: each tick sees only what was in line
- * when it began. */
+/* A worker that finishes at once could keep the loop busy forever: a tick only handles the keys
+ * that were waiting when it began. */
 static void a_key_that_adds_itself_takes_turns_with_the_loop(void **state)
 {
     struct queue_fixture *d = *state;
@@ -190,7 +190,7 @@ static void a_tick_hands_out_what_its_budget_allows(void **state)
 /* ---- draining ---- */
 
 /* 103, TestQueueDrainageUsingShutDownWithDrain. */
-static void draining_ends_when_the_last_key_is_done(void **state)
+static void draining_ends_when_the_last_key_is_finished(void **state)
 {
     struct queue_fixture *d = *state;
     add(d, "a");
@@ -207,7 +207,7 @@ static void draining_ends_when_the_last_key_is_done(void **state)
 }
 
 /* 103, TestQueueDrainageUsingShutDownWithDrainWithDirtyItem. */
-static void draining_waits_for_what_was_added_while_worked_on(void **state)
+static void draining_waits_for_a_key_that_was_added_while_in_progress(void **state)
 {
     struct queue_fixture *d = *state;
     add(d, "a");
@@ -228,7 +228,7 @@ static void draining_drops_delays_and_retries(void **state)
     assert_int_equal(inf_queue_add_after(d->queue, "a", 10), 0);
     assert_int_equal(inf_queue_add_rate_limited(d->queue, "b"), 0);
     inf_queue_drain(d->queue);
-    assert_int_equal(inf_queue_retries(d->queue, "b"), 0); /* the key is gone */
+    assert_int_equal(inf_queue_retries(d->queue, "b"), 0); /* the key was removed */
     assert_int_equal(inf_queue_add_after(d->queue, "c", 10), -INF_ECLOSED);
     assert_int_equal(inf_queue_add_rate_limited(d->queue, "c"), -INF_ECLOSED);
     finish_key(d, "a", INF_WORK_RETRY);
@@ -259,7 +259,7 @@ static void on_drained_is_optional(void **state)
 
 /* 103, TestForceQueueShutdownUsingShutDown: a caller that does not wait for the end closes the
  * queue. */
-static void closing_ends_the_wait_for_the_end(void **state)
+static void closing_cancels_a_drain(void **state)
 {
     struct queue_fixture *d = *state;
     add(d, "a");
@@ -270,18 +270,18 @@ static void closing_ends_the_wait_for_the_end(void **state)
     assert_worked(d, "");
 }
 
-static void close_and_forget_the_worker(struct queue_fixture *d, const char *key)
+static void close_and_invalidate_the_worker(struct queue_fixture *d, const char *key)
 {
     queue_fixture_close(d);
-    d->worker = (struct inf_worker){0}; /* gone: it must not be read any more */
-    assert_string_equal(key, "a");      /* still lent */
+    d->worker = (struct inf_worker){0}; /* freed: it must not be read any more */
+    assert_string_equal(key, "a");      /* still borrowed */
 }
 
 static void a_worker_may_close_its_queue(void **state)
 {
     struct queue_fixture *d = *state;
     queue_fixture_reopen(d, &(struct inf_queue_options){.workers = 2});
-    d->then = close_and_forget_the_worker;
+    d->then = close_and_invalidate_the_worker;
     add(d, "a");
     add(d, "b");
     assert_int_equal(inf_queue_add_after(d->queue, "c", 5), 0);
@@ -296,7 +296,7 @@ static void finish_and_close(struct queue_fixture *d, const char *key)
     queue_fixture_close(d);
 }
 
-static void a_worker_may_be_done_and_close(void **state)
+static void a_worker_may_finish_its_key_and_close(void **state)
 {
     struct queue_fixture *d = *state;
     d->then = finish_and_close;
@@ -320,7 +320,7 @@ static void a_queue_may_be_closed_when_it_is_drained(void **state)
     assert_null(d->queue);
 }
 
-static void closing_nothing_is_fine(void **state)
+static void closing_null_is_allowed(void **state)
 {
     (void)state;
     inf_queue_close(NULL, NULL);
@@ -341,7 +341,7 @@ static void add_many(struct queue_fixture *d, uint64_t delay_ms)
     }
 }
 
-/* How many ticks it takes until nothing is left to do, with no tick doing much. */
+/* The number of ticks until nothing is left to do; each tick must do little. */
 static unsigned count_ticks(struct queue_fixture *d)
 {
     unsigned n = 0;
@@ -380,7 +380,7 @@ static void many_delays_are_dropped_in_slices(void **state)
     d->sim.budget = 1;
     sim_tick(&d->sim);
     d->sim.budget = 0;
-    sim_advance(&d->sim, 10); /* some end by themselves */
+    sim_advance(&d->sim, 10); /* some end without it */
     assert_worked(d, "0:now ");
     finish_key(d, "now", INF_WORK_OK);
     assert_worked(d, "10:drained ");
@@ -391,28 +391,28 @@ int main(void)
     const struct CMUnitTest tests[] = {
         QUEUE_TEST(keys_are_handed_out_in_the_order_of_their_adds),
         QUEUE_TEST(nothing_is_handed_out_inside_a_call),
-        QUEUE_TEST(a_key_that_waits_is_in_line_once),
+        QUEUE_TEST(a_waiting_key_is_queued_once),
         QUEUE_TEST(a_key_added_while_it_is_worked_on_gets_one_more_run),
-        QUEUE_TEST(a_key_can_come_again_after_it_was_done),
-        QUEUE_TEST(a_key_that_was_added_again_goes_to_the_end_of_the_line),
+        QUEUE_TEST(a_finished_key_can_be_added_again),
+        QUEUE_TEST(a_key_that_was_added_again_goes_to_the_end_of_the_queue),
         QUEUE_TEST(no_more_keys_are_worked_on_than_there_are_workers),
-        QUEUE_TEST(only_what_is_worked_on_can_be_done),
+        QUEUE_TEST(only_a_key_in_progress_can_be_finished),
         QUEUE_TEST(a_key_can_be_read_until_the_worker_returns),
         QUEUE_TEST(a_worker_may_add_its_own_key),
         QUEUE_TEST(a_key_that_adds_itself_takes_turns_with_the_loop),
         QUEUE_TEST(a_tick_hands_out_what_its_budget_allows),
-        QUEUE_TEST(draining_ends_when_the_last_key_is_done),
-        QUEUE_TEST(draining_waits_for_what_was_added_while_worked_on),
+        QUEUE_TEST(draining_ends_when_the_last_key_is_finished),
+        QUEUE_TEST(draining_waits_for_a_key_that_was_added_while_in_progress),
         QUEUE_TEST(draining_drops_delays_and_retries),
         QUEUE_TEST(an_idle_queue_is_drained_at_once_and_only_once),
         QUEUE_TEST(on_drained_is_optional),
-        QUEUE_TEST(closing_ends_the_wait_for_the_end),
+        QUEUE_TEST(closing_cancels_a_drain),
         QUEUE_TEST(many_keys_are_closed_in_slices),
         QUEUE_TEST(many_delays_are_dropped_in_slices),
         QUEUE_TEST(a_worker_may_close_its_queue),
-        QUEUE_TEST(a_worker_may_be_done_and_close),
+        QUEUE_TEST(a_worker_may_finish_its_key_and_close),
         QUEUE_TEST(a_queue_may_be_closed_when_it_is_drained),
-        cmocka_unit_test(closing_nothing_is_fine),
+        cmocka_unit_test(closing_null_is_allowed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,8 @@
 /*
- * test_workqueue_limits.c - a work queue's delays, retries, limits, and the numbers it keeps.
+ * test_workqueue_limits.c - delays, retries, limits and counters of a work queue.
  *
- * Numbers in comments are scenarios of semantics §8. Of 105 FastSlow is not offered: one limiter,
- * with options.
+ * Numbers in comments are scenarios of semantics §8. FastSlow of 105 is not offered: there is
+ * one limiter, with options.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -40,7 +40,7 @@ static struct inf_queue_stats stats(struct queue_fixture *d)
 /* ---- delays ---- */
 
 /* 104, TestSimpleQueue. */
-static void a_delayed_key_comes_at_its_time(void **state)
+static void a_delayed_key_is_handed_out_at_its_time(void **state)
 {
     struct queue_fixture *d = *state;
     d->then = finish_key_ok;
@@ -52,7 +52,7 @@ static void a_delayed_key_comes_at_its_time(void **state)
     assert_worked(d, "50:a ");
 }
 
-static void no_delay_is_an_add(void **state)
+static void a_delay_of_zero_is_an_add(void **state)
 {
     struct queue_fixture *d = *state;
     add_after(d, "a", 0);
@@ -61,7 +61,7 @@ static void no_delay_is_an_add(void **state)
 }
 
 /* 104, TestDeduping; 131, scheduler_dedupe_should_keep_earlier_item and ..._replace_later_item. */
-static void of_several_delays_the_earliest_end_counts(void **state)
+static void the_earliest_of_several_delays_counts(void **state)
 {
     struct queue_fixture *d = *state;
     d->then = finish_key_ok;
@@ -76,7 +76,7 @@ static void of_several_delays_the_earliest_end_counts(void **state)
 }
 
 /* 104, TestAddTwoFireEarly. */
-static void the_one_due_first_comes_first(void **state)
+static void the_key_due_first_is_handed_out_first(void **state)
 {
     struct queue_fixture *d = *state;
     d->then = finish_key_ok;
@@ -90,7 +90,7 @@ static void the_one_due_first_comes_first(void **state)
 }
 
 /* 104, TestCopyShifting. */
-static void keys_that_come_due_together_keep_the_order_of_their_times(void **state)
+static void late_keys_are_handed_out_in_the_order_of_their_times(void **state)
 {
     struct queue_fixture *d = *state;
     d->then = finish_key_ok;
@@ -98,11 +98,11 @@ static void keys_that_come_due_together_keep_the_order_of_their_times(void **sta
     add_after(d, "b", 20);
     add_after(d, "a", 10);
     add_after(d, "d", 30);
-    d->sim.now_ms = 100; /* the loop was away: all are late */
+    d->sim.now_ms = 100; /* the loop was blocked: all are late */
     assert_worked(d, "100:a 100:b 100:c 100:d ");
 }
 
-static void a_delay_that_ends_while_its_key_is_worked_on_is_one_more_run(void **state)
+static void a_delay_that_ends_while_its_key_is_in_progress_causes_another_run(void **state)
 {
     struct queue_fixture *d = *state;
     add(d, "a");
@@ -113,7 +113,7 @@ static void a_delay_that_ends_while_its_key_is_worked_on_is_one_more_run(void **
     assert_worked(d, "20:a ");
 }
 
-static void a_run_before_its_end_ends_no_delay(void **state)
+static void an_earlier_run_does_not_cancel_a_delay(void **state)
 {
     struct queue_fixture *d = *state;
     d->then = finish_key_ok;
@@ -123,7 +123,7 @@ static void a_run_before_its_end_ends_no_delay(void **state)
     assert_worked(d, "0:a 10:a ");
 }
 
-static void a_delay_that_ends_while_its_key_waits_is_the_same_run(void **state)
+static void a_delay_that_ends_while_its_key_waits_causes_no_second_run(void **state)
 {
     struct queue_fixture *d = *state;
     add(d, "a");
@@ -136,7 +136,7 @@ static void a_delay_that_ends_while_its_key_waits_is_the_same_run(void **state)
     assert_worked(d, "20:b ");
 }
 
-static void the_longest_delay_does_not_wrap(void **state)
+static void the_longest_delay_does_not_overflow(void **state)
 {
     struct queue_fixture *d = *state;
     sim_advance(&d->sim, 1000);
@@ -208,7 +208,7 @@ static void all_keys_together_keep_the_rate(void **state)
     assert_worked(d, "5:a 5:b 100:c 200:d ");
 }
 
-static void a_retry_that_comes_to_nothing_takes_no_token(void **state)
+static void a_repeated_retry_of_a_key_takes_no_token(void **state)
 {
     struct queue_fixture *d = *state;
     queue_fixture_reopen(d, &(struct inf_queue_options){.retries_per_sec = 1, .burst = 2});
@@ -230,9 +230,9 @@ static void a_retry_comes_before_a_longer_delay(void **state)
     assert_worked(d, "5:a ");
 }
 
-/* A new event and a failure at once: the event is not made to wait, nor does it cancel the retry.
- */
-static void a_failed_key_that_was_added_meanwhile_is_not_held_back(void **state)
+/* A new event and a failure at the same time: the event is not delayed, and does not cancel the
+ * retry. */
+static void a_failed_key_that_was_added_meanwhile_is_not_delayed(void **state)
 {
     struct queue_fixture *d = *state;
     add(d, "a");
@@ -263,11 +263,11 @@ static void keys_over_the_limit_are_refused_and_known_ones_are_not(void **state)
     d->then = finish_key_ok;
     finish_key(d, "a", INF_WORK_RETRY);
     assert_worked(d, "0:b 0:c 0:a ");
-    add(d, "d"); /* b is gone; a and c are still delayed */
+    add(d, "d"); /* b was removed; a and c are still delayed */
     assert_worked(d, "0:d ");
 }
 
-static void a_key_has_a_longest_length(void **state)
+static void the_length_of_a_key_is_limited(void **state)
 {
     struct queue_fixture *d = *state;
     char key[INF_QUEUE_KEY_MAX + 1];
@@ -276,7 +276,7 @@ static void a_key_has_a_longest_length(void **state)
     assert_int_equal(inf_queue_add(d->queue, key), -INF_ETOOBIG);
     key[INF_QUEUE_KEY_MAX - 1] = '\0';
     add(d, key);
-    add(d, ""); /* and none shortest */
+    add(d, ""); /* and no minimum */
 }
 
 static void a_hundred_thousand_keys_cost_no_more_each_than_ten(void **state)
@@ -296,7 +296,7 @@ static void a_hundred_thousand_keys_cost_no_more_each_than_ten(void **state)
 /* ---- numbers ---- */
 
 /* 106, TestMetrics. */
-static void the_counters_show_what_happened(void **state)
+static void the_counters_match_the_operations(void **state)
 {
     struct queue_fixture *d = *state;
     queue_fixture_reopen(d, &(struct inf_queue_options){.workers = 2});
@@ -304,7 +304,7 @@ static void the_counters_show_what_happened(void **state)
     add(d, "b");
     add(d, "c");
     add(d, "c");
-    sim_advance(&d->sim, 50); /* a and b are worked on, c waits */
+    sim_advance(&d->sim, 50); /* a and b are in progress, c waits */
     assert_int_equal(stats(d).adds, 3);
     assert_int_equal(stats(d).collapsed, 1);
     assert_int_equal(stats(d).depth, 1);
@@ -313,7 +313,7 @@ static void the_counters_show_what_happened(void **state)
     assert_int_equal(stats(d).longest_worked_ms, 50);
     assert_int_equal(stats(d).unfinished_ms, 100);
     finish_key(d, "a", INF_WORK_RETRY);
-    sim_advance(&d->sim, 1); /* c is worked on; a is delayed */
+    sim_advance(&d->sim, 1); /* c is in progress; a is delayed */
     assert_int_equal(stats(d).retries, 1);
     assert_int_equal(stats(d).delayed, 1);
     assert_int_equal(stats(d).queued_ms, 50);
@@ -330,26 +330,26 @@ static void the_counters_show_what_happened(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        QUEUE_TEST(a_delayed_key_comes_at_its_time),
-        QUEUE_TEST(no_delay_is_an_add),
-        QUEUE_TEST(of_several_delays_the_earliest_end_counts),
-        QUEUE_TEST(the_one_due_first_comes_first),
-        QUEUE_TEST(keys_that_come_due_together_keep_the_order_of_their_times),
-        QUEUE_TEST(a_delay_that_ends_while_its_key_is_worked_on_is_one_more_run),
-        QUEUE_TEST(a_run_before_its_end_ends_no_delay),
-        QUEUE_TEST(a_delay_that_ends_while_its_key_waits_is_the_same_run),
-        QUEUE_TEST(the_longest_delay_does_not_wrap),
+        QUEUE_TEST(a_delayed_key_is_handed_out_at_its_time),
+        QUEUE_TEST(a_delay_of_zero_is_an_add),
+        QUEUE_TEST(the_earliest_of_several_delays_counts),
+        QUEUE_TEST(the_key_due_first_is_handed_out_first),
+        QUEUE_TEST(late_keys_are_handed_out_in_the_order_of_their_times),
+        QUEUE_TEST(a_delay_that_ends_while_its_key_is_in_progress_causes_another_run),
+        QUEUE_TEST(an_earlier_run_does_not_cancel_a_delay),
+        QUEUE_TEST(a_delay_that_ends_while_its_key_waits_causes_no_second_run),
+        QUEUE_TEST(the_longest_delay_does_not_overflow),
         QUEUE_TEST(each_retry_of_a_key_waits_twice_as_long),
         QUEUE_TEST(no_retry_waits_longer_than_its_limit),
         QUEUE_TEST(a_forgotten_key_has_no_retries),
         QUEUE_TEST(all_keys_together_keep_the_rate),
-        QUEUE_TEST(a_retry_that_comes_to_nothing_takes_no_token),
+        QUEUE_TEST(a_repeated_retry_of_a_key_takes_no_token),
         QUEUE_TEST(a_retry_comes_before_a_longer_delay),
-        QUEUE_TEST(a_failed_key_that_was_added_meanwhile_is_not_held_back),
+        QUEUE_TEST(a_failed_key_that_was_added_meanwhile_is_not_delayed),
         QUEUE_TEST(keys_over_the_limit_are_refused_and_known_ones_are_not),
-        QUEUE_TEST(a_key_has_a_longest_length),
+        QUEUE_TEST(the_length_of_a_key_is_limited),
         QUEUE_TEST(a_hundred_thousand_keys_cost_no_more_each_than_ten),
-        QUEUE_TEST(the_counters_show_what_happened),
+        QUEUE_TEST(the_counters_match_the_operations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

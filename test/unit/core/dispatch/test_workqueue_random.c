@@ -1,10 +1,10 @@
 /*
- * test_workqueue_random.c - seeded luck against a model that is too simple to be wrong.
+ * test_workqueue_random.c - random operations with fixed seeds, compared with a simple model.
  *
- * The model is client-go's: a set of dirty keys, a set of those being processed, a line, and a time
- * for each delay. Whatever is done to the queue is done to the model; each key handed out must be
- * the model's first, at the model's time. And apart from the model: behind every add that has come
- * due begins a run.
+ * The model is that of client-go: a set of dirty keys, a set of keys in progress, a queue, and a
+ * time for each delay. Every operation on the queue is applied to the model; each key that is
+ * handed out must be the first one of the model, at the time of the model. In addition, a run
+ * begins after each add that has become due.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -32,10 +32,10 @@ struct model_key {
     bool dirty;
     bool processing;
     uint64_t due_ms; /* 0: no delay */
-    uint64_t serial; /* delays that end together do so in the order of their starts */
+    uint64_t serial; /* delays that end at the same time are ordered by their starts */
     uint32_t retries;
-    unsigned added; /* adds that have come due ... */
-    unsigned seen;  /* ... and how many of them the last run began after */
+    unsigned added; /* adds that have become due ... */
+    unsigned seen;  /* ... and the number of them at the start of the last run */
 };
 
 struct world {
@@ -131,7 +131,7 @@ static void model_done(struct world *w, int k, enum inf_work_outcome outcome)
     else if (!w->draining)
         model_retry(w, k);
     if (!w->keys[k].dirty && !w->keys[k].due_ms)
-        w->keys[k].retries = 0; /* ours goes with the key */
+        w->keys[k].retries = 0; /* it is freed with the key */
 }
 
 /* The key whose delay ends first, by @now_ms; -1: none. */
@@ -192,7 +192,7 @@ static void done(struct world *w, int k)
         model_done(w, k, outcome);
 }
 
-static void do_anything(struct world *w)
+static void do_random_operation(struct world *w)
 {
     int k = any_key(w);
     switch (rng_below(&w->rng, 6)) {
@@ -210,7 +210,7 @@ static void world_on_work(struct inf_worker *worker, struct inf_queue *queue, co
     assert_ptr_equal(queue, w->queue);
     model_take(w, k);
     if (chance(w, 20))
-        do_anything(w);
+        do_random_operation(w);
     if (chance(w, 30))
         done(w, k);
 }
@@ -224,7 +224,7 @@ static void world_on_drained(struct inf_worker *worker, struct inf_queue *queue)
     w->drained = true;
 }
 
-/* Everything that can happen has happened. */
+/* Every operation occurred. */
 static void check_at_rest(struct world *w)
 {
     struct inf_queue_stats stats;
@@ -262,23 +262,23 @@ static void drain(struct world *w)
         done(w, any_key(w));
     }
     for (int k = 0; k < KEYS; k++)
-        assert_int_equal(w->keys[k].seen, w->keys[k].added); /* nothing added was lost */
+        assert_int_equal(w->keys[k].seen, w->keys[k].added); /* no add was lost */
 }
 
 static void live(struct world *w)
 {
     for (int step = 0; step < STEPS; step++) {
-        do_anything(w);
+        do_random_operation(w);
         if (chance(w, 30))
             pass_a_millisecond(w);
         else if (chance(w, 50))
             sim_tick(&w->sim);
     }
-    if (chance(w, 80)) /* else it is closed at whatever it is */
+    if (chance(w, 80)) /* otherwise it is closed in its current state */
         drain(w);
 }
 
-static void a_life_of_luck_follows_the_model(void **state)
+static void random_operations_follow_the_model(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
@@ -301,7 +301,7 @@ static void a_life_of_luck_follows_the_model(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_life_of_luck_follows_the_model),
+        cmocka_unit_test(random_operations_follow_the_model),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /*
- * test_object.c - from the server's text to the one form in which an object is kept.
+ * test_object.c - from the text of the server to the canonical form of an object.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,7 +17,7 @@
 #include "core/object/object.h"
 #include "recording.h"
 
-/* Makes an object from memory that is gone at once; NULL and @ret_err if it is refused. */
+/* Makes an object from memory that is freed at once; NULL and @ret_err if it is refused. */
 static struct inf_object *try_make(struct str text, const struct object_defaults *defaults,
                                    struct inf_error *ret_err)
 {
@@ -56,7 +56,7 @@ static void assert_canonical(const char *text, const char *expected)
     inf_object_unref(object);
 }
 
-/* The member of @object that is called @name; empty: none. */
+/* The member @name of @object; empty if it is missing. */
 static struct str member(struct str object, const char *name)
 {
     struct json_walk walk;
@@ -117,7 +117,7 @@ static void a_recorded_secret_in_canonical_form(void **state)
     inf_object_unref(object);
 }
 
-/* Custom resources come with sorted keys; the quotes in their annotations stay escaped. */
+/* Custom resources have sorted keys; the quotes in their annotations stay escaped. */
 static void a_recorded_custom_resource_in_canonical_form(void **state)
 {
     struct inf_object *object = recorded_event("widgets-watchlist");
@@ -157,7 +157,7 @@ static void every_recorded_object_begins_with_its_kind_and_has_no_managed_fields
     }
 }
 
-static void a_list_s_item_equals_the_watch_s_event(void **state)
+static void a_list_item_equals_the_watch_event(void **state)
 {
     struct inf_object *item = recorded_item("widgets-list", NULL);
     struct inf_object *event = recorded_event("widgets-watchlist");
@@ -181,7 +181,7 @@ static void an_item_takes_kind_and_version_from_its_list(void **state)
     const char *rest = strstr(inf_object_json(bare, NULL), "\"metadata\"");
     char *text = xasprintf("{\"kind\":\"ConfigMap\",\"apiVersion\":\"v1\",%s", rest);
     (void)state;
-    event = make(text); /* the same object, as a watch brings it */
+    event = make(text); /* the same object in a watch event */
     assert_string_equal(inf_object_kind(item), "ConfigMap");
     assert_string_equal(inf_object_api_version(item), "v1");
     assert_string_equal(inf_object_json(item, NULL), text);
@@ -193,7 +193,7 @@ static void an_item_takes_kind_and_version_from_its_list(void **state)
     free(text);
 }
 
-static void kind_and_version_of_an_object_win_over_those_of_its_list(void **state)
+static void kind_and_version_of_an_object_override_those_of_its_list(void **state)
 {
     static const struct object_defaults defaults = {{"Pod", 3}, {"v1", 2}};
     struct inf_object *object = make_str(
@@ -207,7 +207,7 @@ static void kind_and_version_of_an_object_win_over_those_of_its_list(void **stat
 #define META "\"metadata\":{\"name\":\"a\"}"
 #define HEAD "{\"kind\":\"K\",\"apiVersion\":\"v1\"," META
 
-static void the_order_of_the_rest_is_the_server_s(void **state)
+static void keeps_the_order_of_other_members(void **state)
 {
     (void)state;
     assert_canonical("{\"z\":1,\"apiVersion\":\"v1\"," META ",\"kind\":\"K\",\"a\":2}",
@@ -215,7 +215,7 @@ static void the_order_of_the_rest_is_the_server_s(void **state)
     assert_canonical("{" META "}", "{\"kind\":\"\",\"apiVersion\":\"\"," META "}");
 }
 
-static void the_server_s_spelling_is_kept(void **state)
+static void keeps_the_spelling_of_values(void **state)
 {
     (void)state;
     assert_canonical(HEAD ",\"n\":[1e2,-0,1.50,12345678901234567890123,1E+400]}",
@@ -226,7 +226,7 @@ static void the_server_s_spelling_is_kept(void **state)
                      HEAD ",\"\\u0061\":null,\"b\":[true,false,{},[]]}");
 }
 
-static void white_space_between_tokens_goes_and_in_strings_stays(void **state)
+static void removes_white_space_only_between_tokens(void **state)
 {
     (void)state;
     assert_canonical("\n{ \"kind\" : \"K\" ,\r\n\t\"apiVersion\":\"v1\", \"metadata\" : {\n"
@@ -236,7 +236,7 @@ static void white_space_between_tokens_goes_and_in_strings_stays(void **state)
                      "\"labels\":{\"x  y\":\" z \"}},\"l\":[1,2]}");
 }
 
-static void managed_fields_go_wherever_they_stand_and_however_they_are_spelled(void **state)
+static void removes_managed_fields_in_any_position_and_spelling(void **state)
 {
 #define WITH(metadata) "{\"kind\":\"K\",\"apiVersion\":\"v1\",\"metadata\":{" metadata "}}"
 #define WITHOUT        "{\"kind\":\"K\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"a\"}}"
@@ -251,8 +251,8 @@ static void managed_fields_go_wherever_they_stand_and_however_they_are_spelled(v
                      "{\"kind\":\"K\",\"apiVersion\":\"v1\",\"m\\u0065tadata\":{\"name\":\"a\"}}");
 }
 
-/* The name is the first one's; the fields go from both. */
-static void two_metadata_members_hide_nothing(void **state)
+/* The name is that of the first one; managedFields are removed from both. */
+static void removes_managed_fields_from_duplicate_metadata(void **state)
 {
     (void)state;
     assert_canonical("{\"kind\":\"K\",\"apiVersion\":\"v1\"," META
@@ -261,7 +261,7 @@ static void two_metadata_members_hide_nothing(void **state)
     assert_canonical(HEAD ",\"kind\":\"L\",\"k\\u0069nd\":\"M\"}", HEAD "}");
 }
 
-static void only_metadata_loses_them(void **state)
+static void removes_managed_fields_only_from_metadata(void **state)
 {
     (void)state;
     assert_canonical(HEAD ",\"managedFields\":[1],\"spec\":{\"template\":{\"metadata\":"
@@ -270,7 +270,7 @@ static void only_metadata_loses_them(void **state)
                           "{\"managedFields\":[2],\"kind\":\"x\"}}}}");
 }
 
-static void getters_return_what_the_server_said(void **state)
+static void getters_return_the_values_of_the_server(void **state)
 {
     struct inf_object *object = recorded_event("pods-watchlist");
     (void)state;
@@ -297,7 +297,7 @@ static void absent_fields_are_empty(void **state)
     inf_object_unref(object);
 }
 
-static void names_are_given_without_their_escapes(void **state)
+static void getters_return_unescaped_names(void **state)
 {
     struct inf_object *object = make("{\"kind\":\"\\u004b\",\"metadata\":{\"n\\u0061me\":"
                                      "\"\\u0061\\u002db\",\"namespace\":\"\\u00e9\"}}");
@@ -345,7 +345,7 @@ static void an_object_lives_until_its_last_reference_is_released(void **state)
     inf_object_unref(NULL);
 }
 
-static void its_size_is_its_text_and_a_little_more(void **state)
+static void its_size_is_that_of_its_text_and_a_small_header(void **state)
 {
     struct inf_object *object = recorded_event("pods-watchlist");
     size_t len;
@@ -355,7 +355,7 @@ static void its_size_is_its_text_and_a_little_more(void **state)
     inf_object_unref(object);
 }
 
-static void a_maker_makes_one_after_another(void **state)
+static void a_maker_can_be_used_repeatedly(void **state)
 {
     struct object_maker maker = {.text = {0}};
     struct inf_object *large = NULL, *small = NULL;
@@ -375,14 +375,14 @@ static void a_maker_makes_one_after_another(void **state)
 
 static const struct {
     const char *text;
-    const char *why; /* part of the sentence */
+    const char *why; /* part of the message */
 } refused[] = {
     {"", "object: "},
     {"nothing", "object: "},
     {"{\"metadata\":{\"name\":\"a\"}", "object: "},
     {"{\"metadata\":{\"name\":\"a\"}} x", "object: "},
     {"{\"metadata\":{\"name\":\"\xc3\"}}", "object: "},
-    /* cutting managedFields mends nothing */
+    /* removing managedFields repairs nothing */
     {"{\"metadata\":{\"name\":\"a\"\"managedFields\":[]}}", "object: "},
     {"{\"metadata\":{\"name\":\"a\" \"managedFields\":[]}}", "object: "},
     {"{\"metadata\":{\"name\":\"a\",\"managedFields\":[],}}", "object: "},
@@ -488,7 +488,7 @@ static void the_canonical_text_is_json(void **state)
     recording_close(&r);
 }
 
-/* Makes an object of @deep brackets within each other. */
+/* Makes an object with @deep nested brackets. */
 static struct inf_object *try_deep(size_t deep, struct inf_error *err)
 {
     struct buf text = {0};
@@ -506,7 +506,7 @@ static struct inf_object *try_deep(size_t deep, struct inf_error *err)
     return object;
 }
 
-static void depth_is_limited_and_no_danger(void **state)
+static void depth_is_limited(void **state)
 {
     static const size_t too_deep[] = {OBJECT_DEPTH_MAX + 1, 200 * 1000};
     struct inf_error err;
@@ -520,7 +520,7 @@ static void depth_is_limited_and_no_danger(void **state)
     }
 }
 
-/* The same object with a rule that finds nothing, for which every member is copied one by one. */
+/* The same object with a rule that matches nothing, for which each member is copied separately. */
 static void assert_copied_alike(struct str text, const struct object_defaults *defaults)
 {
     static const struct digest none = {0};
@@ -573,27 +573,27 @@ int main(void)
         cmocka_unit_test(a_recorded_secret_in_canonical_form),
         cmocka_unit_test(a_recorded_custom_resource_in_canonical_form),
         cmocka_unit_test(every_recorded_object_begins_with_its_kind_and_has_no_managed_fields),
-        cmocka_unit_test(a_list_s_item_equals_the_watch_s_event),
+        cmocka_unit_test(a_list_item_equals_the_watch_event),
         cmocka_unit_test(an_item_takes_kind_and_version_from_its_list),
-        cmocka_unit_test(kind_and_version_of_an_object_win_over_those_of_its_list),
-        cmocka_unit_test(the_order_of_the_rest_is_the_server_s),
-        cmocka_unit_test(the_server_s_spelling_is_kept),
-        cmocka_unit_test(white_space_between_tokens_goes_and_in_strings_stays),
-        cmocka_unit_test(managed_fields_go_wherever_they_stand_and_however_they_are_spelled),
-        cmocka_unit_test(two_metadata_members_hide_nothing),
-        cmocka_unit_test(only_metadata_loses_them),
-        cmocka_unit_test(getters_return_what_the_server_said),
+        cmocka_unit_test(kind_and_version_of_an_object_override_those_of_its_list),
+        cmocka_unit_test(keeps_the_order_of_other_members),
+        cmocka_unit_test(keeps_the_spelling_of_values),
+        cmocka_unit_test(removes_white_space_only_between_tokens),
+        cmocka_unit_test(removes_managed_fields_in_any_position_and_spelling),
+        cmocka_unit_test(removes_managed_fields_from_duplicate_metadata),
+        cmocka_unit_test(removes_managed_fields_only_from_metadata),
+        cmocka_unit_test(getters_return_the_values_of_the_server),
         cmocka_unit_test(absent_fields_are_empty),
-        cmocka_unit_test(names_are_given_without_their_escapes),
+        cmocka_unit_test(getters_return_unescaped_names),
         cmocka_unit_test(objects_are_equal_if_uid_version_and_text_are),
         cmocka_unit_test(an_object_lives_until_its_last_reference_is_released),
-        cmocka_unit_test(its_size_is_its_text_and_a_little_more),
-        cmocka_unit_test(a_maker_makes_one_after_another),
+        cmocka_unit_test(its_size_is_that_of_its_text_and_a_small_header),
+        cmocka_unit_test(a_maker_can_be_used_repeatedly),
         cmocka_unit_test(refuses_an_object_without_a_usable_name),
         cmocka_unit_test(names_have_a_limit),
         cmocka_unit_test(no_prefix_of_a_recorded_object_is_an_object),
         cmocka_unit_test(the_canonical_text_is_json),
-        cmocka_unit_test(depth_is_limited_and_no_danger),
+        cmocka_unit_test(depth_is_limited),
         cmocka_unit_test(a_canonical_text_equals_its_copy),
     };
     return cmocka_run_group_tests_name("object", tests, NULL, NULL);

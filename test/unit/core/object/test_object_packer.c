@@ -180,7 +180,7 @@ static void a_new_dictionary_is_made_when_objects_no_longer_resemble_the_samples
 
     pack_pods(f, "zk", 0, 2000);
     assert_true(f->packer.dictionaries > before);
-    assert_true(f->packer.dictionaries < before + 20); /* it does not make one for each window */
+    assert_true(f->packer.dictionaries < before + 20); /* no dictionary for each window */
     assert_true(object_repack_is_due(&f->packer, old));
     again = object_unpack(old); /* with its own dictionary */
     assert_true(object_equal(again, object));

@@ -1,5 +1,6 @@
 /*
- * test_path.c - field paths: read and spelled. What they name is in test_path_walk.c.
+ * test_path.c - parsing field paths and their canonical spelling. The values that they select
+ * are in test_path_walk.c.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -40,8 +41,8 @@ static const struct {
     {"a[\"\\\"\\\\\\b\\f\\n\\r\\t\\u0001\\u007f\"]", NULL},
     {"a[\"\\u0000\"]", NULL},
     {"a[\"\xc3\xa4\"]", NULL},
-    {"a[\"\xff\"]", NULL}, /* not UTF-8: it names nothing, and does no harm */
-    /* what can be plainer is */
+    {"a[\"\xff\"]", NULL}, /* not UTF-8: selects nothing */
+    /* quotes are removed where possible */
     {"[\"a\"]", "a"},
     {"a[\"b\"]", "a.b"},
     {"a[\"b\"=\"c\"]", "a[b=c]"},
@@ -51,7 +52,7 @@ static const struct {
     {"a[\"\\u00e4\\ud83d\\ude00\"]", "a[\"\xc3\xa4\xf0\x9f\x98\x80\"]"},
 };
 
-static void paths_are_read_and_spelled_canonically(void **state)
+static void parses_paths_and_spells_them_canonically(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(good); i++) {
@@ -64,7 +65,7 @@ static void paths_are_read_and_spelled_canonically(void **state)
     }
 }
 
-static void a_path_without_wildcards_names_one_value(void **state)
+static void a_path_without_wildcards_selects_one_value(void **state)
 {
     static const struct {
         const char *text;
@@ -90,7 +91,7 @@ static void a_path_without_wildcards_names_one_value(void **state)
 
 static const struct {
     const char *text;
-    const char *complaint; /* behind "path 'TEXT': " */
+    const char *complaint; /* after "path 'TEXT': " */
 } bad[] = {
     {"", "column 1: empty path; name a field, for example spec.nodeName"},
     {".spec.nodeName", "column 1: remove the leading '.': write spec.nodeName"},
@@ -176,9 +177,8 @@ static void sizes_have_limits(void **state)
     inf_path_free(NULL);
 }
 
-/* Wherever the cut falls, what is shown of a long text ends in a whole character, and the reason
- * follows. */
-static void a_complaint_shows_a_long_text_in_part(void **state)
+/* A long text is truncated between characters, and the reason follows. */
+static void an_error_shows_a_long_text_in_part(void **state)
 {
     struct inf_error err;
     (void)state;
@@ -195,8 +195,8 @@ static void a_complaint_shows_a_long_text_in_part(void **state)
     }
 }
 
-/* Parses a text that ends where its memory ends; what can be read must read the same when spelled
- * canonically. */
+/* Parses a text in memory of its exact size; the canonical spelling of a valid path must parse to
+ * the same path. */
 static void try_path(struct str text)
 {
     char *copy = xstrndup(text.at, text.len);
@@ -237,11 +237,11 @@ static void no_prefix_or_mutation_confuses_the_parser(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(paths_are_read_and_spelled_canonically),
-        cmocka_unit_test(a_path_without_wildcards_names_one_value),
+        cmocka_unit_test(parses_paths_and_spells_them_canonically),
+        cmocka_unit_test(a_path_without_wildcards_selects_one_value),
         cmocka_unit_test(explains_an_invalid_path),
         cmocka_unit_test(sizes_have_limits),
-        cmocka_unit_test(a_complaint_shows_a_long_text_in_part),
+        cmocka_unit_test(an_error_shows_a_long_text_in_part),
         cmocka_unit_test(no_prefix_or_mutation_confuses_the_parser),
     };
     return cmocka_run_group_tests_name("path", tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /*
- * test_path_set.c - many paths followed through one document while it is copied: how rules that
- * cut or change fields are meant to be written.
+ * test_path_set.c - several paths are followed through one document while it is copied, as rules
+ * that remove or change fields do.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,13 +17,13 @@
 
 struct copy {
     const struct inf_path *const *paths;
-    uint64_t cut; /* those that cut; the others replace by "#" */
+    uint64_t cut; /* those that remove; the others replace by "#" */
     struct buf out;
 };
 
 static void copy_value(struct copy *c, struct str value, uint64_t live, size_t depth);
 
-/* Puts one value, behind its key if it has one, unless it is cut. */
+/* Puts one value, after its key if it has one, unless it is removed. */
 static void copy_one(struct copy *c, const struct json_member *m, struct path_match match,
                      size_t depth)
 {
@@ -66,12 +66,12 @@ static void copy_value(struct copy *c, struct str value, uint64_t live, size_t d
         json_walk_start(&walk, value);
         copy_members(c, walk, live, depth);
     } else {
-        buf_put(&c->out, value.at, value.len); /* no path comes here */
+        buf_put(&c->out, value.at, value.len); /* no path continues here */
     }
 }
 
 static const struct {
-    const char *rules; /* separated by blanks; those with a '-' cut */
+    const char *rules; /* separated by blanks; those with a '-' remove */
     const char *copied;
 } cases[] = {
     {"",
@@ -107,7 +107,7 @@ static char *copied(const char *text, const char *rules)
     return c.out.bytes;
 }
 
-static void cuts_or_replaces_the_selected_values(void **state)
+static void removes_or_replaces_the_selected_values(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
@@ -117,7 +117,7 @@ static void cuts_or_replaces_the_selected_values(void **state)
     }
 }
 
-static void a_set_is_one_bit_each(void **state)
+static void a_set_has_one_bit_per_path(void **state)
 {
     (void)state;
     assert_int_equal(path_set_all(0), 0);
@@ -129,8 +129,8 @@ static void a_set_is_one_bit_each(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cuts_or_replaces_the_selected_values),
-        cmocka_unit_test(a_set_is_one_bit_each),
+        cmocka_unit_test(removes_or_replaces_the_selected_values),
+        cmocka_unit_test(a_set_has_one_bit_per_path),
     };
     return cmocka_run_group_tests_name("path_set", tests, NULL, NULL);
 }

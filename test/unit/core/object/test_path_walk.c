@@ -1,5 +1,6 @@
 /*
- * test_path_walk.c - what a path names. Following many of them at once is in test_path_set.c.
+ * test_path_walk.c - the values that a path selects. Following several paths at once is in
+ * test_path_set.c.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,7 +19,7 @@
 #include "core/object/path.h"
 #include "recording.h"
 
-/* Every value, each with a blank behind it. The caller's. */
+/* Every value, each followed by a blank. The caller frees it. */
 static char *named(const char *text, struct str json)
 {
     struct inf_path *path = path_from(text);
@@ -48,12 +49,12 @@ static const struct {
     {"{\"a\":1}", "b", ""},
     {"{\"a\":{\"b\":\"x\"}}", "a.b", "\"x\" "},
     {"{\"a\":{\"b\":\"x\"}}", "a", "{\"b\":\"x\"} "},
-    {"{\"a\":{\"b\":\"x\"}}", "b", ""}, /* only at its place */
+    {"{\"a\":{\"b\":\"x\"}}", "b", ""}, /* only at its position */
     {"{\"a\":\"b\"}", "a.b", ""},
     {"{\"a\":null}", "a", "null "},
-    {"{\"a\":1e2}", "a", "1e2 "}, /* as spelled */
+    {"{\"a\":1e2}", "a", "1e2 "}, /* spelling is kept */
     {"{\"a\":\"\\u0041\"}", "a", "\"\\u0041\" "},
-    /* keys by what they mean */
+    /* keys are compared unescaped */
     {"{\"\\u0061\":1}", "a", "1 "},
     {"{\"a.b/c\":1,\"a\":2}", "[\"a.b/c\"]", "1 "},
     {"{\"a\\/b\":1}", "[\"a/b\"]", "1 "},
@@ -72,7 +73,7 @@ static const struct {
     {LIST, "[k=a].v", "1 null "},
     {LIST, "[k=b].v", "[4] "},
     {LIST, "[k=c].v", ""},
-    {LIST, "[v=2]", "{\"v\":2} "}, /* a number by its spelling */
+    {LIST, "[v=2]", "{\"v\":2} "}, /* numbers are compared by their spelling */
     {LIST, "[v=null].k", "\"a\" "},
     {LIST, "[0].k", "\"a\" "},
     {LIST, "[2]", "3 "},
@@ -89,7 +90,7 @@ static const struct {
     {"{\"a\":1,\"b\":[2]}", "[*][*]", "2 "},
     {"{\"a\":1}", "[0]", ""},
     {"{\"a\":{\"k\":\"x\"}}", "[k=x]", ""},
-    /* with blanks, and without anything */
+    /* with blanks, and empty */
     {" { \"a\" : [ 1 , { \"b\" : 2 } ] } ", "a[*].b", "2 "},
     {"{}", "a.b", ""},
     {"[]", "[*]", ""},
@@ -101,7 +102,7 @@ static const struct {
     {"{\"a\":\"", "a", "\" "},
 };
 
-static void paths_name_values_as_spelled(void **state)
+static void paths_select_values_unchanged(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(matches); i++) {
@@ -130,7 +131,7 @@ static struct inf_object *recorded(const char *name)
 
 static const struct {
     const char *path;
-    const char *text; /* NULL: there is no such place */
+    const char *text; /* NULL: the path does not exist */
 } in_pod[] = {
     {"kind", "Pod"},
     {"metadata.name", "web-frontend-66b99d9c48-m42qs"},
@@ -140,7 +141,7 @@ static const struct {
     {"metadata.ownerReferences[*].uid", "eff478c0-eb40-4854-8772-829e1986965f"},
     {"metadata.ownerReferences[controller=true].kind", "ReplicaSet"},
     {"metadata.ownerReferences[controller=false].kind", NULL},
-    {"metadata.managedFields", NULL}, /* cut when the object was made */
+    {"metadata.managedFields", NULL}, /* removed when the object was made */
     {"spec.containers[name=web].ports[containerPort=9102].name", "metrics"},
     {"status.phase", "Running"},
     {"status.conditions[type=Ready].status", "True"},
@@ -225,8 +226,7 @@ static void each_calls_back_until_the_callback_stops_it(void **state)
     inf_object_unref(o);
 }
 
-/* Millions of escapes, millions of levels: a walk that goes back for each of them doesn't end in
- * time. */
+/* Millions of escapes and levels: a walk that is not linear would time out. */
 static void cost_is_linear(void **state)
 {
     const size_t many = (size_t)2 << 20;
@@ -247,7 +247,7 @@ static void cost_is_linear(void **state)
     buf_free(&text);
 }
 
-/* Looks for a path in a text that ends where its memory ends. */
+/* Looks for a path in a text in memory of its exact size. */
 static void look(const struct inf_path *path, struct str text)
 {
     char *block = xmalloc(text.len + 1);
@@ -260,7 +260,7 @@ static void look(const struct inf_path *path, struct str text)
     free(block);
 }
 
-static void no_prefix_or_mutation_of_a_text_makes_it_look_outside(void **state)
+static void no_prefix_or_mutation_causes_a_read_beyond_the_text(void **state)
 {
     static const char *const samples[] = {
         "{\"a\" : [ {\"k\":\"\\u0061\",\"v\":[1,{\"w\":\"]}\\\"\"}]}, {\"k\":1}, \"\\", LIST};
@@ -290,12 +290,12 @@ static void no_prefix_or_mutation_of_a_text_makes_it_look_outside(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(paths_name_values_as_spelled),
+        cmocka_unit_test(paths_select_values_unchanged),
         cmocka_unit_test(paths_read_a_real_pod),
         cmocka_unit_test(a_text_is_unescaped_and_cut_between_characters),
         cmocka_unit_test(each_calls_back_until_the_callback_stops_it),
         cmocka_unit_test(cost_is_linear),
-        cmocka_unit_test(no_prefix_or_mutation_of_a_text_makes_it_look_outside),
+        cmocka_unit_test(no_prefix_or_mutation_causes_a_read_beyond_the_text),
     };
     return cmocka_run_group_tests_name("path_walk", tests, NULL, NULL);
 }

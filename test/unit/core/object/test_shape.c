@@ -14,7 +14,7 @@
 #include "base/buf.h"
 #include "core/object/object.h"
 
-/* A digest that a test can foresee: of what, and where, in clear. */
+/* A readable digest for tests: the value and its path in clear text. */
 static void clear_digest(const struct digest *digest, const struct str *parts, size_t n,
                          char ret[DIGEST_HEX + 1])
 {
@@ -30,8 +30,8 @@ static void clear_digest(const struct digest *digest, const struct str *parts, s
 
 static const struct digest clear = {clear_digest};
 
-/* What becomes of @text under the rules, a list of fields with '-' (cut) or '#' (hash) before each.
- */
+/* The result for @text with the rules, a list of fields with '-' (remove) or '#' (hash) before
+ * each. */
 static void assert_shaped(bool secrets, const char *const rules[], const char *text,
                           const char *expected)
 {
@@ -67,7 +67,7 @@ static void the_values_of_a_secret_are_hashed_its_keys_are_not(void **state)
 }
 
 /* covers: P8 */
-static void escapes_and_duplicates_hide_nothing(void **state)
+static void hashes_values_under_escaped_and_duplicate_keys(void **state)
 {
     (void)state;
     assert_shaped(false, NULL, "{" HEAD ",\"d\\u0061ta\":{\"a\":1},\"data\":[2,{\"b\":true}]}",
@@ -89,7 +89,7 @@ static void hashes_the_last_applied_annotation_of_a_secret(void **state)
 }
 
 /* A watch of the metadata of Secrets has the kind PartialObjectMetadata; it counts as Secrets. */
-static void the_resource_decides_whatever_the_kind_says(void **state)
+static void the_resource_decides_and_not_the_kind(void **state)
 {
     (void)state;
     assert_shaped(true, NULL, "{\"kind\":\"P\",\"apiVersion\":\"m\"," META ",\"data\":{\"a\":1}}",
@@ -101,7 +101,7 @@ static void the_resource_decides_whatever_the_kind_says(void **state)
 
 #define POD "\"kind\":\"Pod\",\"apiVersion\":\"v1\"," META
 
-static void fields_are_cut_wherever_the_path_leads(void **state)
+static void removes_fields_that_a_path_selects(void **state)
 {
     static const char *const rules[] = {"-spec.containers[*].env", "-status.conditions[type=Ready]",
                                         NULL};
@@ -113,7 +113,7 @@ static void fields_are_cut_wherever_the_path_leads(void **state)
                   "\"status\":{\"conditions\":[{\"type\":\"Other\"}]}}");
 }
 
-static void cutting_wins_over_hashing(void **state)
+static void removing_takes_precedence_over_hashing(void **state)
 {
     static const char *const rules[] = {"#spec.token", "-spec.token", "#spec.user", NULL};
     (void)state;
@@ -121,7 +121,7 @@ static void cutting_wins_over_hashing(void **state)
                   "{" POD ",\"spec\":{\"user\":\"hmac:u|/spec/user|'x'|\"}}");
 }
 
-static void a_deep_value_is_hashed_whole(void **state)
+static void a_deep_value_is_hashed_as_a_whole(void **state)
 {
     char text[1024] = "{" HEAD ",\"data\":", *end = text + strlen(text);
     struct object_maker maker = {.shape = NULL};
@@ -140,7 +140,7 @@ static void a_deep_value_is_hashed_whole(void **state)
     object_maker_free(&maker);
 }
 
-/* ---- how much is hashed ---- */
+/* ---- the number of hashes ---- */
 
 /* Counts its calls; equal parts have equal digests. */
 struct counter {
@@ -294,7 +294,7 @@ static void duplicate_keys_cost_no_hash_each(void **state)
     free(many.json);
 }
 
-/* ---- who ---- */
+/* ---- the last writer ---- */
 
 static void assert_writer(const char *entries, bool status_only, const char *expected)
 {
@@ -318,7 +318,7 @@ static void assert_writer(const char *entries, bool status_only, const char *exp
     "{\"manager\":\"" manager "\",\"subresource\":\"status\",\"time\":\"2026-01-01T00:00:" time \
     "Z\"}"
 
-static void the_last_writer_is_known(void **state)
+static void finds_the_last_writer(void **state)
 {
     (void)state;
     assert_writer("", false, "(unknown)");
@@ -348,9 +348,9 @@ static void reports_whether_a_shape_hides_values(void **state)
     struct shape shape;
     (void)state;
     shape_init(&shape, false, NULL);
-    assert_false(shape_hides(&shape)); /* no Secrets here */
+    assert_false(shape_hides(&shape)); /* not a resource with secrets */
     assert_int_equal(shape_add(&shape, inf_path_parse("spec", NULL), false, NULL), 0);
-    assert_false(shape_hides(&shape)); /* only cut */
+    assert_false(shape_hides(&shape)); /* fields are only removed */
     assert_int_equal(shape_add(&shape, inf_path_parse("status", NULL), true, NULL), 0);
     assert_true(shape_hides(&shape));
     shape_free(&shape);
@@ -367,17 +367,17 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reports_whether_a_shape_hides_values),
         cmocka_unit_test(the_values_of_a_secret_are_hashed_its_keys_are_not),
-        cmocka_unit_test(escapes_and_duplicates_hide_nothing),
+        cmocka_unit_test(hashes_values_under_escaped_and_duplicate_keys),
         cmocka_unit_test(hashes_the_last_applied_annotation_of_a_secret),
-        cmocka_unit_test(the_resource_decides_whatever_the_kind_says),
-        cmocka_unit_test(fields_are_cut_wherever_the_path_leads),
-        cmocka_unit_test(cutting_wins_over_hashing),
-        cmocka_unit_test(a_deep_value_is_hashed_whole),
+        cmocka_unit_test(the_resource_decides_and_not_the_kind),
+        cmocka_unit_test(removes_fields_that_a_path_selects),
+        cmocka_unit_test(removing_takes_precedence_over_hashing),
+        cmocka_unit_test(a_deep_value_is_hashed_as_a_whole),
         cmocka_unit_test(with_too_many_values_a_part_is_hashed_as_one),
         cmocka_unit_test(metadata_is_hashed_by_its_members),
         cmocka_unit_test(a_part_hashed_as_one_is_equal_if_its_values_are),
         cmocka_unit_test(duplicate_keys_cost_no_hash_each),
-        cmocka_unit_test(the_last_writer_is_known),
+        cmocka_unit_test(finds_the_last_writer),
         cmocka_unit_test(a_tie_is_decided_by_what_changed_or_not_at_all),
         cmocka_unit_test(malformed_entries_have_no_known_writer),
     };

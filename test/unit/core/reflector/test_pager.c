@@ -80,7 +80,7 @@ static void later_pages_have_only_the_token(void **state)
     assert_string_equal(p.version, "9"); /* the first page's */
     pager_start(&p, "9");
     assert_requests(&p, "9", "",
-                    500); /* the server pages cached lists: a limit is set from now on */
+                    500); /* the server returns pages of cached lists: a limit is set from now on */
     pager_free(&p);
 }
 

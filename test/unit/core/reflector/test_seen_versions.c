@@ -21,7 +21,7 @@ static void a_version_is_new_once(void **state)
     seen_versions_free(&seen);
 }
 
-static void the_oldest_is_forgotten_when_there_are_too_many(void **state)
+static void drops_the_oldest_version_over_the_limit(void **state)
 {
     struct seen_versions seen = {0};
     (void)state;
@@ -38,7 +38,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_version_is_new_once),
-        cmocka_unit_test(the_oldest_is_forgotten_when_there_are_too_many),
+        cmocka_unit_test(drops_the_oldest_version_over_the_limit),
     };
     return cmocka_run_group_tests_name("seen_versions", tests, NULL, NULL);
 }

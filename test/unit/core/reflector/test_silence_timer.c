@@ -60,12 +60,12 @@ static void a_start_restarts_the_time(void **state)
     (void)state;
     world_init(&w);
     silence_timer_progress(&w.timer);
-    sim_advance(&w.sim, 150); /* stretched */
+    sim_advance(&w.sim, 150); /* extended */
     silence_timer_start(&w.timer, 50);
     assert_lost_after(&w, 50, 50);
 }
 
-static void a_byte_now_and_then_stretches_it_once(void **state)
+static void progress_extends_the_limit_once(void **state)
 {
     struct world w;
     (void)state;
@@ -77,7 +77,7 @@ static void a_byte_now_and_then_stretches_it_once(void **state)
     assert_lost_after(&w, 10, 200);
 }
 
-static void nothing_is_lost_once_it_is_stopped(void **state)
+static void a_stopped_timer_does_not_fire(void **state)
 {
     struct world w;
     (void)state;
@@ -93,8 +93,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(silence_up_to_the_limit_is_allowed),
         cmocka_unit_test(a_start_restarts_the_time),
-        cmocka_unit_test(a_byte_now_and_then_stretches_it_once),
-        cmocka_unit_test(nothing_is_lost_once_it_is_stopped),
+        cmocka_unit_test(progress_extends_the_limit_once),
+        cmocka_unit_test(a_stopped_timer_does_not_fire),
     };
     return cmocka_run_group_tests_name("timer", tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /*
- * test_selector.c - selectors are read as Kubernetes reads them. The good and the bad are those of
- * apimachinery's own tests and more; what they select is in test_selector_match.c.
+ * test_selector.c - selectors are parsed as in Kubernetes. Valid and invalid ones are those of
+ * the tests of apimachinery, and others; what they select is in test_selector_match.c.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -50,7 +50,7 @@ static const struct good labels[] = {
     {"x in (,)", "x in ()"},
     {"x in (a,)", "x in (,a)"},
     {"x notin (abc,,def),bar,z in (),w", "bar,w,x notin (,abc,def),z in ()"},
-    /* in and notin are keywords only where an operator stands */
+    /* in and notin are keywords only in place of an operator */
     {"in", NULL},
     {"!notin", NULL},
     {"in in (in,notin)", NULL},
@@ -98,7 +98,7 @@ static const struct good fields[] = {
 
 struct bad {
     const char *text;
-    const char *complaint; /* behind "label selector 'TEXT': " */
+    const char *complaint; /* after "label selector 'TEXT': " */
 };
 
 static const struct bad bad_labels[] = {
@@ -191,7 +191,7 @@ static void check_good(selector_parse_fn *parse, const struct good *good, size_t
     }
 }
 
-static void selectors_are_read_and_spelled_canonically(void **state)
+static void parses_selectors_and_spells_them_canonically(void **state)
 {
     (void)state;
     check_good(inf_selector_parse_labels, labels, ARRAY_LEN(labels));
@@ -219,7 +219,7 @@ static void explains_an_invalid_selector(void **state)
     check_bad(inf_selector_parse_fields, "field selector", bad_fields, ARRAY_LEN(bad_fields));
 }
 
-/* "@before" @count times "@each," without the last comma, "@behind". The caller's. */
+/* "@before", @count times "@each," without the last comma, "@behind". The caller frees it. */
 static char *many(const char *before, const char *each, size_t count, const char *behind)
 {
     struct buf out = {0};
@@ -231,7 +231,7 @@ static char *many(const char *before, const char *each, size_t count, const char
     return out.bytes;
 }
 
-/* At the limit it is read, one more is complained about. */
+/* It is accepted at the limit and refused above it. */
 static void check_limit(selector_parse_fn *parse, char *fits, char *too_many, const char *complaint)
 {
     struct inf_error err;
@@ -267,7 +267,8 @@ static void a_prefix_has_a_limit(void **state)
     (void)state;
 }
 
-/* A blank is added when it is written: a selector that could not be parsed again is refused. */
+/* A blank is added to the canonical spelling: a selector that could not be parsed again is refused.
+ */
 static void the_canonical_text_is_within_the_limit_too(void **state)
 {
     struct buf values = {0};
@@ -285,8 +286,8 @@ static void the_canonical_text_is_within_the_limit_too(void **state)
     buf_free(&values);
 }
 
-/* Parses a text that ends where its memory ends; what can be read must read the same when spelled
- * canonically. */
+/* Parses a text in memory of its exact size; the canonical spelling of a valid selector must parse
+ * to the same selector. */
 static void try_selector(selector_parse_fn *parse, struct str text)
 {
     char *copy = xstrndup(text.at, text.len);
@@ -333,7 +334,7 @@ static void no_prefix_or_mutation_confuses_the_parser(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(selectors_are_read_and_spelled_canonically),
+        cmocka_unit_test(parses_selectors_and_spells_them_canonically),
         cmocka_unit_test(explains_an_invalid_selector),
         cmocka_unit_test(sizes_have_limits),
         cmocka_unit_test(a_prefix_has_a_limit),

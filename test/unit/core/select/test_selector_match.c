@@ -33,10 +33,10 @@ static const struct {
     {"x=y", "{\"x\":\"yy\"}", false},
     {"x=y", "{}", false},
     {"x=", "{\"x\":\"\"}", true},
-    {"x=", "{}", false}, /* absent is not empty */
+    {"x=", "{}", false}, /* a missing label is not an empty one */
     {"x!=y", "{\"x\":\"z\"}", true},
     {"x!=y", "{\"x\":\"y\"}", false},
-    {"x!=y", "{}", true}, /* absent is another value */
+    {"x!=y", "{}", true}, /* a missing label has another value */
     {"x!=", "{\"x\":\"\"}", false},
     {"x in (a,b)", "{\"x\":\"b\"}", true},
     {"x in (a,b)", "{\"x\":\"c\"}", false},
@@ -72,13 +72,13 @@ static const struct {
     {"x>0", "{\"x\":\"1.5\"}", false},
     {"x>0,x<3", "{\"x\":\"2\"}", true},
     {"x>0,x<3", "{\"x\":\"3\"}", false},
-    {"a.b/c=d", "{\"a.b\\/c\":\"\\u0064\"}", true}, /* escapes hide nothing */
+    {"a.b/c=d", "{\"a.b\\/c\":\"\\u0064\"}", true}, /* escapes are decoded */
     {"in in (notin)", "{\"in\":\"notin\"}", true},
     {"!x", "null", true},
     {"x", "null", false},
 };
 
-static void labels_match_as_kubernetes_says(void **state)
+static void labels_match_as_in_kubernetes(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(labels); i++) {
@@ -121,7 +121,7 @@ static const struct {
     {"spec.nil=", true},
     {"spec.nil!=", false},
     {"spec.nil=null", false},
-    /* numbers and booleans by their spelling */
+    /* numbers and booleans are compared by their spelling */
     {"spec.n=3", true},
     {"spec.n=3.0", false},
     {"spec.f=1.0", true},
@@ -157,7 +157,7 @@ static void fields_match_on_any_path(void **state)
     inf_object_unref(object);
 }
 
-static void everything_and_nothing(void **state)
+static void has_selectors_for_everything_and_nothing(void **state)
 {
     struct inf_object *object = object_from(OBJECT);
     struct inf_selector *all = selector_from(inf_selector_parse_labels, " ");
@@ -182,7 +182,7 @@ static void everything_and_nothing(void **state)
     inf_object_unref(object);
 }
 
-/* How many of the recorded objects a selector takes. */
+/* The number of recorded objects that a selector selects. */
 static size_t taken(const char *name, const struct inf_selector *selector)
 {
     struct recording r;
@@ -210,7 +210,7 @@ static const struct {
     {"pods-watchlist", NULL, "spec.nodeName=node-1,status.phase!=Pending", 1},
     {"pods-watchlist", NULL, "metadata.annotations[\"prometheus.io/port\"]=9102", 1},
     {"pods-watchlist", NULL, "spec.nodeName=", 1},
-    /* a pod's life in seven events, and a bookmark */
+    /* a pod in seven events, and a bookmark */
     {"pods-watch-lifecycle", "app=curlpod", NULL, 7},
     {"pods-watch-lifecycle", NULL, "status.phase=Pending", 3},
     {"pods-watch-lifecycle", NULL, "status.phase=Pending,spec.nodeName!=", 2},
@@ -223,7 +223,7 @@ static const struct {
     {"widgets-watchlist", NULL, "spec.color=red,spec.size!=2", 2},
 };
 
-static void real_objects_are_selected(void **state)
+static void selects_recorded_objects(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(recorded); i++) {
@@ -240,10 +240,10 @@ static void real_objects_are_selected(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(labels_match_as_kubernetes_says),
+        cmocka_unit_test(labels_match_as_in_kubernetes),
         cmocka_unit_test(fields_match_on_any_path),
-        cmocka_unit_test(everything_and_nothing),
-        cmocka_unit_test(real_objects_are_selected),
+        cmocka_unit_test(has_selectors_for_everything_and_nothing),
+        cmocka_unit_test(selects_recorded_objects),
     };
     return cmocka_run_group_tests_name("selector_match", tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 /*
- * test_hostile_keys.c - names that a tenant chose so that they collide, or come in the worst order, cost no more than others:
- * hash keys are random (lib/shared.c draws one for each cache), trees are balanced whatever the order.
+ * test_hostile_keys.c - names that a tenant chose to collide, or that arrive in the worst order,
+ * cost no more than others: hash keys are random (lib/shared.c chooses one for each cache), and
+ * trees are balanced for any order.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,7 +26,7 @@ enum {
     COMMON = 220,    /* bytes at the beginning of each name that are the same */
 };
 
-static const struct siphash_key guessed = {1, 2}; /* what the attacker believes */
+static const struct siphash_key guessed = {1, 2}; /* the key that the attacker assumes */
 
 static void ignore_event(void *ctx, const struct inf_event *event)
 {
@@ -40,7 +41,7 @@ static void add(struct inf_store *store, const char *key, uint64_t version)
     inf_object_unref(object);
 }
 
-/* The next name that falls into the first chain if the guess is right. */
+/* The next name whose hash is in the first chain if the key is the assumed one. */
 static void next_colliding(char key[32], uint64_t *number)
 {
     do
@@ -84,7 +85,7 @@ static void names_that_collide_under_one_key_do_not_under_another(void **state)
     (void)state;
     rng_init(&rng); /* as a client does */
     key = (struct siphash_key){rng_next(&rng), rng_next(&rng)};
-    assert_true(longest_with_key(&guessed) > NAMES / 4); /* the attack is one */
+    assert_true(longest_with_key(&guessed) > NAMES / 4); /* the names collide under that key */
     assert_true(longest_with_key(&key) <= CHAIN_MAX);
 }
 

@@ -31,7 +31,7 @@ static void objects_are_found_by_their_values(void **state)
     assert_indexed(f, "node", "n2", "n/a n/b ");
 }
 
-/* 92: here a function can't fail, only a name be unknown. */
+/* 92: here a function can't fail; only a name can be unknown. */
 static void an_unknown_index_is_an_error(void **state)
 {
     struct index_world *f = *state;
@@ -41,7 +41,7 @@ static void an_unknown_index_is_an_error(void **state)
 }
 
 /* 88: TestThreadSafeStoreDeleteRemovesEmptySetsFromIndex */
-static void a_value_goes_with_its_last_object(void **state)
+static void a_value_is_removed_with_its_last_object(void **state)
 {
     struct index_world *f = *state;
     put(f, "n/a", "{\"app\":\"web\"}", "n1", "x,y");
@@ -72,12 +72,12 @@ static void an_object_can_have_many_values(void **state)
     put(f, "n/b", "", "n1", "foo");
     assert_values(f, "tag", "baz:1 foo:2 qux:1 ");
     assert_indexed(f, "tag", "foo", "n/a n/b ");
-    assert_values(f, "node", "n1:2 "); /* no other values were touched */
+    assert_values(f, "node", "n1:2 "); /* other values were not touched */
     put(f, "n/a", "", "n1", "");
     assert_values(f, "tag", "foo:1 ");
 }
 
-static void a_value_that_comes_twice_counts_once(void **state)
+static void a_repeated_value_counts_once(void **state)
 {
     struct index_world *f = *state;
     put(f, "n/a", "", "", "x,x,y,x,y");
@@ -146,7 +146,7 @@ static void nul_in_a_value(const struct index_def *def, const struct inf_object 
     each(ctx, (struct str){NULL, 0});
 }
 
-static void a_value_with_a_nul_is_left_out_and_an_empty_one_is_not(void **state)
+static void ignores_a_value_with_nul_but_not_an_empty_one(void **state)
 {
     const struct index_def def = {"odd", nul_in_a_value, NULL};
     struct index_world *f = *state;
@@ -159,7 +159,7 @@ static void a_value_with_a_nul_is_left_out_and_an_empty_one_is_not(void **state)
     f->store = with_defs;
 }
 
-/* The list behind an entry's places, of which there are three. */
+/* The list of an entry's positions, of which there are three. */
 static void *more_of(const struct entry *e)
 {
     void *more;
@@ -167,7 +167,7 @@ static void *more_of(const struct entry *e)
     return more;
 }
 
-/* What the entry's places are in memory stays: nothing was allocated, nothing moved. */
+/* The positions of the entry keep their addresses: nothing was allocated or moved. */
 static void unchanged_values_stay_where_they_are(void **state)
 {
     struct index_world *f = *state;
@@ -184,7 +184,7 @@ static void unchanged_values_stay_where_they_are(void **state)
     assert_ptr_equal(generation_find(store_current(f->store), STR("n/a")), e);
     assert_memory_equal(before, e->members, sizeof(before));
     assert_ptr_equal(more_of(e), more);
-    put(f, "n/a", "{\"app\":\"web\"}", "n2", "x,y"); /* a single value moves with its place */
+    put(f, "n/a", "{\"app\":\"web\"}", "n2", "x,y"); /* a single value moves with its position */
     assert_ptr_equal(more_of(e), more);
 }
 
@@ -241,13 +241,13 @@ int main(void)
     const struct CMUnitTest tests[] = {
         IN_STORE(objects_are_found_by_their_values),
         IN_STORE(an_unknown_index_is_an_error),
-        IN_STORE(a_value_goes_with_its_last_object),
+        IN_STORE(a_value_is_removed_with_its_last_object),
         IN_STORE(an_object_can_have_many_values),
-        IN_STORE(a_value_that_comes_twice_counts_once),
+        IN_STORE(a_repeated_value_counts_once),
         IN_STORE(values_are_listed_in_order_with_counts),
         IN_STORE(a_reader_can_stop),
         IN_STORE(values_have_a_limit),
-        IN_STORE(a_value_with_a_nul_is_left_out_and_an_empty_one_is_not),
+        IN_STORE(ignores_a_value_with_nul_but_not_an_empty_one),
         IN_STORE(unchanged_values_stay_where_they_are),
         IN_STORE(many_values_cost_more_budget),
         IN_STORE(a_relist_replaces_indexes_at_once),

@@ -15,7 +15,7 @@
 #include "index_world.h"
 #include "tier.h"
 
-/* ---- by chance, against a model that looks at every object for every answer ---- */
+/* ---- random changes, compared with a model that examines every object for each query ---- */
 
 enum {
     NAMES = 30,
@@ -60,7 +60,7 @@ static void model_init(struct model *m, uint64_t seed)
     qsort(m->things, NAMES, sizeof(m->things[0]), by_key);
 }
 
-/* Changes one thing: often in one respect only. */
+/* Changes an object, often in one respect only. */
 static void model_change(struct model *m, struct model_thing *t, uint64_t version)
 {
     uint64_t what = rng_below(&m->rng, 4);
@@ -94,7 +94,7 @@ static bool has(const struct model_thing *t, const char *index, const char *valu
     return strncmp(t->key, value, len) == 0 && t->key[len] == '/';
 }
 
-/* What the store should answer, by index. */
+/* The expected result of the store, by index. */
 static void check_value(struct index_world *f, struct model *m, const char *index,
                         const char *value, struct buf *values)
 {
@@ -149,7 +149,7 @@ static void check(struct index_world *f, struct model *m)
     check_labels(f, m, "a", "tier");
 }
 
-/* Stages what the model has, some of it twice, and something that goes again. */
+/* Stages the objects of the model, some of them twice, and one that is deleted again. */
 static struct generation *stage(struct index_world *f, struct model *m)
 {
     struct generation *next = generation_new(f->store);
@@ -207,7 +207,7 @@ static void step(struct index_world *f, struct model *m)
     }
 }
 
-static void by_chance(void **state)
+static void equals_a_model_after_random_changes(void **state)
 {
     struct index_world *f = *state;
     for (uint64_t seed = 1; seed <= (tier_is_full() ? 5 : 2); seed++) {
@@ -229,7 +229,7 @@ static void by_chance(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        IN_STORE(by_chance),
+        IN_STORE(equals_a_model_after_random_changes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -49,8 +49,8 @@ static void a_namespace_is_a_range(void **state)
     assert_values(f, "namespace", "a:2 a-b:1 a0:1 ");
 }
 
-/* 95: TestObjectNames: what has no namespace goes by its name alone. */
-static void what_has_no_namespace_has_an_empty_one(void **state)
+/* 95: TestObjectNames: the key of an object without namespace is its name. */
+static void a_cluster_scoped_object_has_an_empty_namespace(void **state)
 {
     struct index_world *f = *state;
     put(f, "node-b", "", "", "");
@@ -80,8 +80,8 @@ static void a_walk_in_a_namespace_survives_changes(void **state)
 
 /* ---- label sets ---- */
 
-/* 93: TestListAll; nothing and everything are the selector's to know. */
-static void a_selector_is_asked_once_for_each_set(void **state)
+/* 93: TestListAll; selectors for everything and nothing are those of selector.c. */
+static void evaluates_a_selector_once_for_each_label_set(void **state)
 {
     struct index_world *f = *state;
     put(f, "m/a", "{\"app\":\"web\"}", "", "");
@@ -92,7 +92,7 @@ static void a_selector_is_asked_once_for_each_set(void **state)
     put(f, "n/e", "{}", "", "");
     put(f, "n/f", "null", "", "");
     assert_selected(f, "", "web", "m/a n/a n/c ");
-    assert_int_equal(f->asked, 3); /* two sets, and none at all */
+    assert_int_equal(f->evaluated, 3); /* two sets, and none at all */
     assert_selected(f, "n", "web", "n/a n/c ");
     assert_selected(f, "n", "", "n/a n/b n/c n/d n/e n/f ");
     assert_selected(f, "", "{}", "n/d n/e n/f ");
@@ -120,12 +120,12 @@ static bool few_selected(struct index_world *f, const char *ns, const char *word
     struct selector s = {word, 0};
     struct label_query query = {ns, contains, &s};
     bool few = store_few_by_labels(f->store, &query, print_key, f);
-    f->asked = s.asked;
+    f->evaluated = s.evaluated;
     return few;
 }
 
 /* Two of thirty-two, in two sets. */
-static void what_selects_little_looks_at_little(void **state)
+static void a_selective_query_examines_few_objects(void **state)
 {
     struct index_world *f = *state;
     for (int i = 31; i >= 0; i--) {
@@ -139,7 +139,7 @@ static void what_selects_little_looks_at_little(void **state)
     }
     assert_true(few_selected(f, "", "web"));
     assert_out(f, "m/04 n/09 ");
-    assert_int_equal(f->asked, 4); /* three sets, and none at all */
+    assert_int_equal(f->evaluated, 4); /* three sets, and none at all */
     assert_true(few_selected(f, "n", "web"));
     assert_out(f, "n/09 ");
     assert_true(few_selected(f, "", "no-such-app"));
@@ -149,7 +149,7 @@ static void what_selects_little_looks_at_little(void **state)
     assert_out(f, "m/04 n/09 n/31 ");
 }
 
-static void what_selects_much_is_left_to_a_walk(void **state)
+static void a_query_that_selects_much_walks_all_objects(void **state)
 {
     struct index_world *f = *state;
     put(f, "n/a", "{\"app\":\"web\"}", "", "");
@@ -201,12 +201,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         IN_STORE(a_namespace_is_a_range),
-        IN_STORE(what_has_no_namespace_has_an_empty_one),
+        IN_STORE(a_cluster_scoped_object_has_an_empty_namespace),
         IN_STORE(a_walk_in_a_namespace_survives_changes),
-        IN_STORE(a_selector_is_asked_once_for_each_set),
+        IN_STORE(evaluates_a_selector_once_for_each_label_set),
         IN_STORE(a_selection_can_be_read_in_slices),
-        IN_STORE(what_selects_little_looks_at_little),
-        IN_STORE(what_selects_much_is_left_to_a_walk),
+        IN_STORE(a_selective_query_examines_few_objects),
+        IN_STORE(a_query_that_selects_much_walks_all_objects),
         IN_STORE(a_callback_may_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -80,7 +80,7 @@ static void flip(struct fixture *f, struct generation *g, const char *version, s
         continue;
 }
 
-static void a_life_is_add_update_delete(void **state)
+static void emits_add_update_and_delete(void **state)
 {
     struct fixture *f = *state;
     put(f, "default/a", "u1", 1);
@@ -92,7 +92,7 @@ static void a_life_is_add_update_delete(void **state)
     assert_string_equal(inf_store_resource_version(f->store), "3");
 }
 
-static void the_same_again_is_silent(void **state)
+static void an_unchanged_object_emits_nothing(void **state)
 {
     struct fixture *f = *state;
     put(f, "default/a", "u1", 1);
@@ -129,7 +129,7 @@ static void objects_are_found_by_namespace_and_name(void **state)
     assert_null(inf_store_get(f->store, "default", longest));
 }
 
-/* 90: TestThreadSafeStoreRV: each kind of change moves it; only a list may lead back. */
+/* 90: TestThreadSafeStoreRV: each kind of change advances it; only a list may decrease it. */
 static void the_store_is_at_the_version_of_its_last_change(void **state)
 {
     struct fixture *f = *state;
@@ -168,8 +168,8 @@ static void a_walk_survives_changes_around_it(void **state)
     put(f, "n/d", "u2", 2);
     put(f, "n/f", "u3", 3);
     assert_string_equal(inf_object_name(inf_store_next(f->store, &cursor)), "b");
-    take_out(f, "n/b", "u1", 4); /* the one it stands on */
-    put(f, "n/a", "u4", 5);      /* behind it: not given any more */
+    take_out(f, "n/b", "u1", 4); /* the current one */
+    put(f, "n/a", "u4", 5);      /* after it: not returned any more */
     put(f, "n/c", "u5", 6);      /* before it */
     assert_string_equal(inf_object_name(inf_store_next(f->store, &cursor)), "c");
     take_out(f, "n/d", "u2", 7);
@@ -263,7 +263,7 @@ static void an_unchanged_object_is_held_once(void **state)
     assert_int_equal(inf_store_bytes(f->store), bytes);
 }
 
-static void the_last_of_a_name_in_a_list_wins(void **state)
+static void the_last_object_of_a_name_in_a_list_counts(void **state)
 {
     struct fixture *f = *state;
     struct generation *next = generation_new(f->store);
@@ -279,7 +279,7 @@ static void the_last_of_a_name_in_a_list_wins(void **state)
     inf_object_unref(gone);
 }
 
-static void an_abandoned_list_is_just_freed(void **state)
+static void an_abandoned_list_is_freed(void **state)
 {
     struct fixture *f = *state;
     struct generation *next = generation_new(f->store);
@@ -335,8 +335,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         IN_STORE(copied_and_forgotten_by_namespace),
-        IN_STORE(a_life_is_add_update_delete),
-        IN_STORE(the_same_again_is_silent),
+        IN_STORE(emits_add_update_and_delete),
+        IN_STORE(an_unchanged_object_emits_nothing),
         IN_STORE(another_uid_is_another_object),
         IN_STORE(the_deletion_of_an_unknown_object_emits_nothing),
         IN_STORE(objects_are_found_by_namespace_and_name),
@@ -348,8 +348,8 @@ int main(void)
         IN_STORE(the_size_of_slices_does_not_change_the_events),
         IN_STORE(readers_see_all_of_a_relist_or_nothing),
         IN_STORE(an_unchanged_object_is_held_once),
-        IN_STORE(the_last_of_a_name_in_a_list_wins),
-        IN_STORE(an_abandoned_list_is_just_freed),
+        IN_STORE(the_last_object_of_a_name_in_a_list_counts),
+        IN_STORE(an_abandoned_list_is_freed),
         IN_STORE(emitting_can_be_abandoned),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

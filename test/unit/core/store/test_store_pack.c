@@ -160,7 +160,7 @@ static void assert_pod(const struct inf_object *object, unsigned n, unsigned sta
     inf_object_unref(expected);
 }
 
-static void objects_take_less_room_and_read_the_same(void **state)
+static void packed_objects_need_less_memory_and_read_the_same(void **state)
 {
     struct fixture *f = *state;
     struct inf_cursor cursor = INF_CURSOR_START;
@@ -431,7 +431,7 @@ static void a_relist_expands_only_what_differs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(objects_take_less_room_and_read_the_same, set_up,
+        cmocka_unit_test_setup_teardown(packed_objects_need_less_memory_and_read_the_same, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(lent_objects_are_valid_until_they_are_taken_back, set_up,
                                         tear_down),
