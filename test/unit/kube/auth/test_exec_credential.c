@@ -90,8 +90,7 @@ static void names_the_invalid_field_of_a_credential(void **state)
     }
 }
 
-/* Cut anywhere it is no credential, and nothing beyond its end is read: each part is a block of its
- * own. */
+/* Every prefix is refused, and nothing beyond its end is read: each one is a block of its own. */
 static void refuses_every_prefix_of_a_credential(void **state)
 {
     static const char whole[] =

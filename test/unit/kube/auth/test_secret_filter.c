@@ -1,5 +1,5 @@
 /*
- * test_secret_filter.c - what a program wrote is shown, and no secret in it.
+ * test_secret_filter.c - messages of programs are shown without the secrets in them.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -67,7 +67,7 @@ static void leaves_ordinary_messages_unchanged(void **state)
 
 /* ---- redacted ---- */
 
-/* Examples as their makers document them, and made ones of the same form. */
+/* Documented examples, and generated ones of the same form. */
 static const char *const secrets[] = {
     /* AWS: secret access keys, key ids, session tokens */
     "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
@@ -121,7 +121,7 @@ static void hides_secrets_in_any_surroundings(void **state)
         char *line = xasprintf("%s%s%s", forms[i % ARRAY_LEN(forms)].before, secret,
                                forms[i % ARRAY_LEN(forms)].behind);
         char *text = filtered(line);
-        for (const char *at = secret; strlen(at) >= 8; at++) { /* no fragment either */
+        for (const char *at = secret; strlen(at) >= 8; at++) { /* no part of it either */
             char fragment[9];
             memcpy(fragment, at, 8);
             fragment[8] = '\0';
@@ -165,7 +165,7 @@ static void hides_values_with_a_secret_name(void **state)
         assert_filtered(lines[i][0], lines[i][1]);
 }
 
-/* Of random keys nearly none is shown, and never a long part of one. */
+/* Nearly none of the random keys is shown, and never a long part of one. */
 static void hides_random_keys(void **state)
 {
     static const struct {
@@ -197,7 +197,7 @@ static void hides_random_keys(void **state)
     }
 }
 
-/* The sanitizers watch: words, values and quotes that end with the text. */
+/* Words, values and quotes at the end of the text; sanitizers detect accesses beyond it. */
 static void filters_any_bytes_without_failing(void **state)
 {
     static const char alphabet[] = "token=:\"' \\{[?@-a1\033m\xc3";

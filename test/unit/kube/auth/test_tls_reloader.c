@@ -1,6 +1,6 @@
 /*
- * test_tls_reloader.c - certificates that are renewed in their files: seen in time, used by new
- * connections, and never at the price of what works.
+ * test_tls_reloader.c - certificates that are replaced in their files: detected in time and used
+ * by new connections; invalid files do not replace valid ones.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -139,8 +139,8 @@ struct visit {
     struct tls_peer peer;
 };
 
-static void ask(struct world *w, struct visit *v, const struct certs *certs,
-                const struct cert *server, const char *answer)
+static void send_get(struct world *w, struct visit *v, const struct certs *certs,
+                     const struct cert *server, const char *answer)
 {
     tls_peer_init(&v->peer, &(struct tls_peer_settings){.cert = server, .client_ca = certs->ca});
     w->pipes.on_tick = tls_peer_on_tick;
@@ -157,7 +157,7 @@ static bool has(const struct buf *text, const char *part)
     return memmem(text->bytes, text->len, part, strlen(part)) != NULL;
 }
 
-/* The server and its pipe stay until the world is done with the pipes. */
+/* The server and its pipe are kept until the pipes are released. */
 static void hang_up(struct world *w, struct visit *v)
 {
     call_recorder_close(&v->recorder);
@@ -177,7 +177,7 @@ static void a_new_certificate_is_used_and_old_connections_end(void **state)
     struct visit watch, next;
     struct world w;
     world_init(&w, certs);
-    ask(&w, &watch, certs, certs->server, CHUNKED);
+    send_get(&w, &watch, certs, certs->server, CHUNKED);
     assert_true(shown(&watch, "monday"));
     put_client(&w, certs->other_client);
     sim_advance(&w.sim, TLS_RELOADER_CHECK_MS - 1);
@@ -185,7 +185,7 @@ static void a_new_certificate_is_used_and_old_connections_end(void **state)
     sim_advance(&w.sim, 1);
     assert_true(has(&watch.recorder.events, "200;hi;client certificate changed; reconnecting"));
     logged(&w, "info config, context 'c': new client certificate\n");
-    ask(&w, &next, certs, certs->server, HELLO);
+    send_get(&w, &next, certs, certs->server, HELLO);
     assert_true(shown(&next, "tuesday"));
     assert_true(has(&next.recorder.events, "200;hello;end"));
     assert_string_equal(w.config.cert_pem, certs->other_client->pem);
@@ -202,13 +202,13 @@ static void checks_the_files_when_dialling(void **state)
     struct world w;
     world_init(&w, certs);
     sim_advance(&w.sim, 5000);
-    ask(&w, &watch, certs, certs->server, CHUNKED);
+    send_get(&w, &watch, certs, certs->server, CHUNKED);
     put_client(&w, certs->other_client);
     sim_advance(&w.sim, TLS_RELOADER_DIAL_CHECK_MS - 1);
-    ask(&w, &soon, certs, certs->server, CHUNKED); /* checked less than a second ago */
+    send_get(&w, &soon, certs, certs->server, CHUNKED); /* checked less than a second ago */
     assert_true(shown(&soon, "monday"));
     sim_advance(&w.sim, 1);
-    ask(&w, &later, certs, certs->server, CHUNKED);
+    send_get(&w, &later, certs, certs->server, CHUNKED);
     assert_true(shown(&later, "tuesday"));
     assert_true(has(&watch.recorder.events, "reconnecting"));
     assert_true(has(&soon.recorder.events, "reconnecting"));
@@ -225,15 +225,15 @@ static void new_authorities_leave_connections_in_use(void **state)
     struct visit watch, next;
     struct world w;
     world_init(&w, certs);
-    ask(&w, &watch, certs, certs->server, CHUNKED);
+    send_get(&w, &watch, certs, certs->server, CHUNKED);
     put(w.config.ca_file, certs->other_ca->pem);
     sim_advance(&w.sim, TLS_RELOADER_CHECK_MS);
     logged(&w, "info config, context 'c': new certificate authorities\n");
-    ask(&w, &next, certs, certs->other_server, HELLO);
+    send_get(&w, &next, certs, certs->other_server, HELLO);
     assert_true(has(&next.recorder.events, "200;hello;end"));
     assert_int_equal(watch.recorder.events.len, strlen("200;hi"));
     hang_up(&w, &next);
-    ask(&w, &next, certs, certs->server, HELLO); /* not signed by the new authority */
+    send_get(&w, &next, certs, certs->server, HELLO); /* not signed by the new authority */
     assert_false(has(&next.recorder.events, "200"));
     hang_up(&w, &next);
     hang_up(&w, &watch);
@@ -249,14 +249,14 @@ static void unusable_files_change_nothing_and_are_checked_again(void **state)
     struct world w;
     char *line;
     world_init(&w, certs);
-    put(w.config.key_file, certs->other_client->key_pem); /* the certificate is still to come */
+    put(w.config.key_file, certs->other_client->key_pem); /* the certificate is not replaced yet */
     sim_advance(&w.sim, TLS_RELOADER_CHECK_MS);
     assert_true(has(&w.logged, "warn config, context 'c': client-key does not belong to"));
     buf_clear(&w.logged);
     put(w.config.ca_file, "");
     sim_advance(&w.sim, 60 * 1000);
-    logged(&w, ""); /* once is enough */
-    ask(&w, &v, certs, certs->server, HELLO);
+    logged(&w, ""); /* logged once */
+    send_get(&w, &v, certs, certs->server, HELLO);
     assert_true(shown(&v, "monday"));
     hang_up(&w, &v);
     put(w.config.ca_file, certs->ca->pem);
@@ -297,7 +297,7 @@ static void unchanged_files_have_no_effect(void **state)
     struct visit v;
     struct world w;
     world_init(&w, certs);
-    ask(&w, &v, certs, certs->server, CHUNKED);
+    send_get(&w, &v, certs, certs->server, CHUNKED);
     put_client(&w, certs->client);
     sim_advance(&w.sim, 10 * TLS_RELOADER_CHECK_MS);
     logged(&w, "");
@@ -314,14 +314,14 @@ static void presents_a_given_certificate_instead_of_the_file(void **state)
     struct visit watch, next;
     struct world w;
     world_init(&w, certs);
-    ask(&w, &watch, certs, certs->server, CHUNKED);
+    send_get(&w, &watch, certs, certs->server, CHUNKED);
     assert_int_equal(tls_reloader_present(&w.reloader, other->pem, certs->client->key_pem, &err),
                      -INF_ECONF);
     assert_int_equal(tls_reloader_present(&w.reloader, other->pem, other->key_pem, &err), 0);
     assert_int_equal(watch.recorder.events.len, strlen("200;hi")); /* not inside that call */
     sim_run(&w.sim);
     assert_true(has(&watch.recorder.events, "reconnecting"));
-    ask(&w, &next, certs, certs->server, CHUNKED);
+    send_get(&w, &next, certs, certs->server, CHUNKED);
     assert_true(shown(&next, "tuesday"));
     assert_int_equal(tls_reloader_present(&w.reloader, other->pem, other->key_pem, &err), 0);
     sim_run(&w.sim);

@@ -104,7 +104,7 @@ static void reports_that_it_does_not_run_in_a_cluster(void **state)
     assert_false(incluster_possible(*state));
 }
 
-/* Never the system's authorities instead. */
+/* The authorities of the system are never used instead. */
 static void refuses_invalid_authorities(void **state)
 {
     const char *dir = *state;

@@ -1,5 +1,6 @@
 /*
- * test_kubeconfig.c - which files are read, what comes out of them, and each way they can be wrong.
+ * test_kubeconfig.c - which files are read, the resulting configuration, and every kind of
+ * error.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,8 +17,7 @@
 #include "base/buf.h"
 #include "kubeconfig_place.h"
 
-/* -- what comes out ------------------------------------------------------------------------------
- */
+/* ---- the resulting configuration ---- */
 
 static void reads_every_field(void **state)
 {
@@ -106,7 +106,7 @@ static void reads_json_with_a_byte_order_mark(void **state)
     kubeconfig_free(&c);
 }
 
-/* A field that is null or "" is as good as absent; an entry may have no body at all. */
+/* A field that is null or "" counts as absent; an entry may have no body. */
 static void finds_no_configuration(void **state)
 {
     struct kubeconfig c;
@@ -125,8 +125,7 @@ static void finds_no_configuration(void **state)
     kubeconfig_free(&c);
 }
 
-/* -- which files ---------------------------------------------------------------------------------
- */
+/* ---- files ---- */
 
 static void reads_the_file_in_the_home_directory(void **state)
 {
@@ -138,7 +137,7 @@ static void reads_the_file_in_the_home_directory(void **state)
     assert_string_equal(c.origin, path);
     assert_string_equal(c.ca_pem, "the authority\n");
     kubeconfig_free(&c);
-    assert_int_equal(setenv("KUBECONFIG", "", 1), 0); /* as good as not set */
+    assert_int_equal(setenv("KUBECONFIG", "", 1), 0); /* counts as not set */
     c = load_config(NULL, NULL);
     kubeconfig_free(&c);
     free(path);
@@ -155,7 +154,8 @@ static void works_without_a_home_directory(void **state)
     free(text);
 }
 
-/* The first file's entry wins whole: its cluster has no CA, and the second's doesn't add one. */
+/* The entry of the first file is used as a whole: its cluster has no CA, and that of the second
+ * file does not add one. */
 static void merges_several_files(void **state)
 {
     char *token_file = xasprintf("%s/two/token", (char *)*state);
@@ -234,8 +234,7 @@ static void refuses_too_many_files(void **state)
     assert_config_error("many", NULL, INF_ECONF, "many:2:1: users has more than 4096 entries");
 }
 
-/* -- overrides by the caller ---------------------------------------------------------------
- */
+/* ---- overrides by the caller ---- */
 
 static struct kubeconfig choose(const struct kubeconfig_choice *choice)
 {
@@ -314,7 +313,7 @@ static void allows_only_listed_plugins(void **state)
     kubeconfig_free(&c);
 }
 
-/* They may stand in for nothing: then a pod's own cluster is next. */
+/* Overrides do not replace a missing kubeconfig: the in-cluster configuration is next. */
 static void ignores_empty_files(void **state)
 {
     (void)state;
@@ -330,8 +329,7 @@ static void ignores_empty_files(void **state)
                         "one:two: context 'c' doesn't exist; available contexts: none");
 }
 
-/* -- what is wrong with them ---------------------------------------------------------------------
- */
+/* ---- errors ---- */
 
 static void refuses_unknown_and_duplicate_names(void **state)
 {

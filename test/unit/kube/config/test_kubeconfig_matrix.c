@@ -1,7 +1,7 @@
 /*
- * test_kubeconfig_matrix.c - every field that a kubeconfig has, a row each: what becomes of it.
+ * test_kubeconfig_matrix.c - every field of a kubeconfig, one row each, and how it is handled.
  *
- * The list is that of kubectl's own types; a field that is new there is a row that is missing here.
+ * The list is that of the types of kubectl; a new field there needs a new row here.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,13 +19,13 @@
 
 enum fate {
     HEEDED,  /* `holds` checks it */
-    REFUSED, /* by name, with what to do instead */
-    PASSED,  /* means nothing to us; is no reason to stop */
+    REFUSED, /* refused by name, with the alternative */
+    PASSED,  /* ignored */
 };
 
 struct row {
     const char *field;
-    const char *cluster, *user, *context; /* beside server, cluster and user */
+    const char *cluster, *user, *context; /* in addition to server, cluster and user */
     enum fate fate;
     bool (*holds)(const struct kubeconfig *c);
 };

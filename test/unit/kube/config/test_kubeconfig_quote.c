@@ -1,7 +1,7 @@
 /*
- * test_kubeconfig_quote.c - no error about a kubeconfig quotes a value of it: a password that was not
- * put in quotes, or stands in the wrong field, stays in the file. Names of entries are shown,
- * and the first word of a plugin's command if it does not look like a secret.
+ * test_kubeconfig_quote.c - errors about a kubeconfig contain none of its values: a password
+ * without quotes or in the wrong field is not shown. Names of entries are shown, and the first
+ * word of a plugin's command if it does not look like a secret.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,7 +19,7 @@
 
 #define SECRET "hunter2"
 
-/* What an unquoted password does to YAML; % is the password. */
+/* Effects of an unquoted password in YAML; % is the password. */
 static const char *const values[] = {
     "%",
     "'%",
@@ -116,7 +116,7 @@ static const char *const cluster_keys[] = {
 static const char *const other_keys[] = {"current-context", "kind",  "apiVersion", "clusters",
                                          "contexts",        "users", "preferences"};
 
-/* @form with @secret for each %, and one % for two. */
+/* @form with @secret in place of each %, and a % in place of each %%. */
 static char *fill(const char *form, const char *secret)
 {
     struct buf out = {0};
@@ -133,7 +133,7 @@ static char *fill(const char *form, const char *secret)
 }
 
 /* Valid files load; errors of others do not contain the secret. Only some plugins are allowed. */
-static bool load_says_no_secret(const char *text)
+static bool loads_without_showing_the_secret(const char *text)
 {
     static const char *const allow[] = {"y", NULL};
     struct kubeconfig c;
@@ -145,7 +145,7 @@ static bool load_says_no_secret(const char *text)
         return true;
     }
     if (strstr(err.text, SECRET))
-        fail_msg("%s\nis said of\n%s", err.text, text);
+        fail_msg("%s\nis the error for\n%s", err.text, text);
     assert_int_equal(strncmp(err.text, "config", strlen("config")), 0);
     return false;
 }
@@ -160,7 +160,7 @@ static size_t refused;
 static void try_value(const char *before, const char *key, const char *value, const char *behind)
 {
     char *text = xasprintf("%s%s: %s\n%s", before, key, value, behind);
-    refused += !load_says_no_secret(text);
+    refused += !loads_without_showing_the_secret(text);
     free(text);
 }
 
@@ -203,7 +203,7 @@ static void errors_do_not_quote_values(void **state)
     assert_in_range(refused, 2000, SIZE_MAX);
 }
 
-/* PEM or a token where a path belongs: its text is no path to be named. */
+/* PEM or a token in place of a path: it is not shown as a path. */
 static void does_not_quote_a_key_in_place_of_a_path(void **state)
 {
     static const char *const keys[] = {"client-key", "client-certificate"};
@@ -212,12 +212,12 @@ static void does_not_quote_a_key_in_place_of_a_path(void **state)
         char *text = xasprintf(NAMED CLUSTERS "users:\n- name: u\n  user:\n"
                                               "    client-key: ca.pem\n"
                                               "    client-certificate-data: eA==\n");
-        assert_true(load_says_no_secret(text));
+        assert_true(loads_without_showing_the_secret(text));
         free(text);
         text =
             xasprintf(NAMED CLUSTERS "users:\n- name: u\n  user:\n    %s: LS0t%s\n    %s: eA==\n",
                       keys[i], SECRET, i ? "client-key-data" : "client-certificate-data");
-        assert_false(load_says_no_secret(text));
+        assert_false(loads_without_showing_the_secret(text));
         free(text);
     }
     assert_config_error("config", NULL, INF_ECONF,
@@ -225,7 +225,7 @@ static void does_not_quote_a_key_in_place_of_a_path(void **state)
                         "file: No such file or directory");
 }
 
-/* A path that exists is named whole; else the first word, without its directory. */
+/* A path that exists is shown as a whole; otherwise the first word, without its directory. */
 static void names_a_plugin_without_its_arguments(void **state)
 {
     char *path = xasprintf("%s/ca.pem", (char *)*state);

@@ -1,6 +1,5 @@
 /*
- * test_kubeconfig_user.c - the user entry: each kind of credentials, impersonation, and what can't
- * be as it is written.
+ * test_kubeconfig_user.c - the user entry: each kind of credentials, impersonation, and errors.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -27,7 +26,7 @@ static void reads_name_and_password(void **state)
     kubeconfig_free(&c);
 }
 
-/* Also to http: it is no secret. */
+/* Also over plain HTTP: it is not a secret. */
 static void reads_impersonation(void **state)
 {
     static const struct {
@@ -161,8 +160,7 @@ static void uses_the_plugin_only_without_other_credentials(void **state)
     }
 }
 
-/* -- what is wrong --------------------------------------------------------------------------------
- */
+/* ---- errors ---- */
 
 #define OF_OLD   "not supported; use exec with a plugin instead: "
 #define NEEDS_AS "requires 'as', the user to impersonate"

@@ -139,11 +139,11 @@ static const struct {
     {"*.example.com", "example.com", 1, false},
     {"k.example.com", "example.com", 1, false},
     {"a,, b ,example.com", "example.com", 1, true},
-    {"a b\texample.com", "example.com", 1, false}, /* only commas separate */
+    {"a b\texample.com", "example.com", 1, false}, /* only commas are separators */
     {"a,\texample.com\n", "example.com", 1, true},
     {"example.com:6443", "k.example.com", 6443, true},
     {"example.com:6443", "k.example.com", 443, false},
-    {"example.com:", "k.example.com", 443, true}, /* no port is any port */
+    {"example.com:", "k.example.com", 443, true}, /* without a port all ports match */
     {"example.com:06443", "k.example.com", 6443, false},
     {"example.com:6443x", "k.example.com", 6443, false},
     {"example.com:+6443", "k.example.com", 6443, false},
@@ -152,10 +152,10 @@ static const struct {
     {"10.0.0.1", "10.0.0.10", 1, false},
     {"10.0.0.1:6443", "10.0.0.1", 6443, true},
     {"10.0.0.1:6443", "10.0.0.1", 6444, false},
-    {"0.0.1", "10.0.0.1", 1, false}, /* an address has no suffixes */
+    {"0.0.1", "10.0.0.1", 1, false}, /* addresses are not compared by suffix */
     {".1", "10.0.0.1", 1, false},
     {"*.0.0.1", "10.0.0.1", 1, false},
-    {"0.1", "10.0.1", 1, true}, /* that is a name */
+    {"0.1", "10.0.1", 1, true}, /* that counts as a name */
     {"10.0.0.0/8", "10.1.2.3", 1, true},
     {"10.0.0.0/8", "11.1.2.3", 1, false},
     {"10.0.0.0/8", "k10.example.com", 1, false},
@@ -175,7 +175,7 @@ static const struct {
     {"fd00::/8", "fd12::7", 1, true},
     {"fd00::/8", "fe12::7", 1, false},
     {"fd00::1", "fd00:0:0::1", 1, true},
-    {"[fd00::1]", "fd00::1", 1, false}, /* brackets need a port */
+    {"[fd00::1]", "fd00::1", 1, false}, /* brackets require a port */
     {"[fd00::1]:", "fd00::1", 1, true},
     {"::ffff:10.0.0.0/104", "10.1.2.3", 1, true},
     {"::ffff:10.0.0.0/104", "11.1.2.3", 1, false},

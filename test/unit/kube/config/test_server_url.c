@@ -1,5 +1,5 @@
 /*
- * test_server_url.c - server addresses, good and bad.
+ * test_server_url.c - valid and invalid server URLs.
  */
 #include <setjmp.h>
 #include <stdarg.h>

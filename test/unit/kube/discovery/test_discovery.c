@@ -52,7 +52,8 @@ static void reads_the_resources_of_the_core_group(void **state)
     assert_false(find(&d, "componentstatuses")->watchable); /* it can be listed */
     assert_false(find(&d, "bindings")->watchable);
     for (size_t i = 0; i < d.n_resources; i++)
-        assert_null(strchr(d.resources[i].name, '/')); /* pods/log and others are none */
+        assert_null(
+            strchr(d.resources[i].name, '/')); /* subresources such as pods/log are not resources */
     discovery_free(&d);
 }
 
@@ -167,14 +168,15 @@ static void refuses_other_documents(void **state)
     }
 }
 
-/* However it is cut short: refused, and nothing is leaked. */
+/* Every prefix is refused, without leaks. */
 static void refuses_an_incomplete_document(void **state)
 {
     struct recording r;
     struct inf_error err;
     (void)state;
     recording_open(&r, "discovery-example");
-    for (size_t len = 0; len < recording_body(&r).len - 1; len++) { /* its newline may go */
+    for (size_t len = 0; len < recording_body(&r).len - 1;
+         len++) { /* the final newline may be missing */
         struct discovery d = {0};
         char *part = xmalloc(len + 1);
         memcpy(part, recording_body(&r).at, len);

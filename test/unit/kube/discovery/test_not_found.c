@@ -52,7 +52,7 @@ static void a_404_is_confirmed_by_discovery(void **state)
     named_world_done(&w);
 }
 
-/* Issue 14, 32: nor when its group does not answer, or nothing but a load balancer does. */
+/* Issue 14, 32: the same if its group does not answer, or only a load balancer does. */
 static void discovery_without_response_does_not_confirm_a_404(void **state)
 {
     struct named_world w;
@@ -74,7 +74,7 @@ static void discovery_without_response_does_not_confirm_a_404(void **state)
             "404: no; check the resource's name, group and version; see kubectl api-resources; "
             "discovery can't confirm it: resource 'deploy.apps': apps/v1 does not respond (no "
             "response within 5 s)\n");
-    w.everything_404 = true;
+    w.all_404 = true;
     named_world_expect_list(
         &w, "GET " DEPLOYMENTS "\nGET /apis/apps\nGET /apis\n" STRAY
             "no; check the resource's name, group and version; see kubectl api-resources; "
@@ -95,7 +95,7 @@ static void the_first_lookup_does_not_trust_a_load_balancer(void **state)
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         named_world_init(&w, cases[i].name, NULL);
-        w.everything_404 = true;
+        w.all_404 = true;
         named_world_expect_list(&w, cases[i].events);
         named_world_done(&w);
     }
@@ -212,7 +212,7 @@ static void warns_if_another_group_failed_during_the_lookup(void **state)
         &w, "resource 'Widget': using widgets.example.com/v1, but apps/v1 does not respond "
             "(k:6443: the server returned HTTP 503: down); specify the group to be certain\n");
     named_world_done(&w);
-    named_world_init(&w, "widgets.example.com", NULL); /* whose group is named is not in doubt */
+    named_world_init(&w, "widgets.example.com", NULL); /* a name with a group is not ambiguous */
     w.broken = "/apis/apps/v1";
     named_world_list(&w);
     named_world_expect_warnings(&w, "");

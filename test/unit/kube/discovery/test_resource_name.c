@@ -17,7 +17,7 @@
 
 #define LABEL_63 "a23456789012345678901234567890123456789012345678901234567890123"
 
-/* ---- reading ---- */
+/* ---- parsing ---- */
 
 static const struct {
     const char *text, *name, *group, *version;
@@ -36,7 +36,7 @@ static const struct {
     {"pods.v1.", "pods", "", "v1"},
     {LABEL_63, LABEL_63, NULL, NULL},
     {"ingresses.networking.k8s.io/v1beta1", "ingresses", "networking.k8s.io", "v1beta1"},
-    {"x.v1", "x", "v1", NULL}, /* one dot: that is a group */
+    {"x.v1", "x", "v1", NULL}, /* one dot: the rest is a group */
     {"x.v1x.example.com", "x", "v1x.example.com", NULL},
     {"x.v1beta.example.com", "x", "v1beta.example.com", NULL},
     {"x.v1gamma1.example.com", "x", "v1gamma1.example.com", NULL},
@@ -143,7 +143,7 @@ static void resolves_some_names_without_a_server(void **state)
     }
 }
 
-/* ---- finding ---- */
+/* ---- resolving ---- */
 
 static int open_table(void **state)
 {
@@ -167,8 +167,8 @@ static int close_table(void **state)
     return 0;
 }
 
-/* What @text means, or why it means nothing. Lives until the next call. */
-static const char *meaning(const struct discovery *d, const char *text)
+/* The resource that @text resolves to, or the error. Valid until the next call. */
+static const char *resolved_name(const struct discovery *d, const char *text)
 {
     static char got[INF_ERROR_TEXT_MAX];
     struct resource_name w;
@@ -201,7 +201,7 @@ static void resolves_names_with_discovery(void **state)
         {"Widget.example.com/v1", "example.com/v1/widgets"},
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
-        assert_string_equal(meaning(*state, rows[i][0]), rows[i][1]);
+        assert_string_equal(resolved_name(*state, rows[i][0]), rows[i][1]);
 }
 
 static void suggests_a_name_for_an_unknown_one(void **state)
@@ -218,7 +218,7 @@ static void suggests_a_name_for_an_unknown_one(void **state)
                      "bindings"},
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
-        assert_string_equal(meaning(*state, rows[i][0]), rows[i][1]);
+        assert_string_equal(resolved_name(*state, rows[i][0]), rows[i][1]);
 }
 
 #define LIST(version, resources) \
@@ -244,8 +244,9 @@ static void reports_a_name_that_is_ambiguous_between_groups(void **state)
         {"things", "resource 'things' is ambiguous; use one of: things.a.io/v2, things.b.io/v1"},
         {"things.a.io", "a.io/v2/things"}, /* the preferred version */
         {"things.v1.a.io", "a.io/v1/things"},
-        {"olds", "a.io/v1/olds"},     /* only there; and a name goes before a short name */
-        {"services", "/v1/services"}, /* the core group goes before others */
+        {"olds",
+         "a.io/v1/olds"}, /* only in that group; a name takes precedence over a short name */
+        {"services", "/v1/services"}, /* the core group takes precedence over others */
         {"services.a.io", "a.io/v2/services"},
     };
     struct discovery d = {0};
@@ -253,7 +254,7 @@ static void reports_a_name_that_is_ambiguous_between_groups(void **state)
     for (size_t i = 0; i < ARRAY_LEN(documents); i++)
         assert_int_equal(discovery_add(&d, str_of(documents[i]), NULL), 0);
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
-        assert_string_equal(meaning(&d, rows[i][0]), rows[i][1]);
+        assert_string_equal(resolved_name(&d, rows[i][0]), rows[i][1]);
     discovery_free(&d);
 }
 

@@ -1,5 +1,6 @@
 /*
- * test_self_review.c - questions about ourselves as they are posted, answers as servers give them.
+ * test_self_review.c - SelfSubjectReview and SelfSubjectAccessReview: the requests, and answers
+ * of servers.
  */
 #include <setjmp.h>
 #include <stdarg.h>

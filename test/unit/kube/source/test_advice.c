@@ -1,5 +1,6 @@
 /*
- * test_advice.c - what a refusal is followed by, and that no server can put words into a command.
+ * test_advice.c - the advice after a refusal, and that no server can put text into a suggested
+ * command.
  */
 #include <setjmp.h>
 #include <stdarg.h>

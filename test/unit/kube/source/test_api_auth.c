@@ -61,13 +61,13 @@ static void answer(struct place *p, const char *wire)
     sim_run(&p->w.sim);
 }
 
-static bool asked_with(struct place *p, const char *token)
+static bool request_contains(struct place *p, const char *token)
 {
     struct buf *written = &p->w.pipes.last->written;
     return memmem(written->bytes, written->len, token, strlen(token)) != NULL;
 }
 
-/* That the token was refused, and which one: there may be many. */
+/* The message says that the token was refused, and which one: there may be many. */
 static void events_of_refusal(struct place *p)
 {
     char *expected =
@@ -83,12 +83,12 @@ static void retries_at_once_with_a_renewed_token(void **state)
 {
     struct place *p = *state;
     source_world_connect(&p->w);
-    assert_true(asked_with(p, "Bearer monday\r\n"));
+    assert_true(request_contains(p, "Bearer monday\r\n"));
     put_token(p, "tuesday");
     answer(p, WHO_ARE_YOU);
     source_world_expect(&p->w, "");
-    assert_true(asked_with(p, "GET /api/v1/pods?"));
-    assert_true(asked_with(p, "Bearer tuesday\r\n"));
+    assert_true(request_contains(p, "GET /api/v1/pods?"));
+    assert_true(request_contains(p, "Bearer tuesday\r\n"));
     assert_int_equal(p->w.pipes.n_dialled, 1);
     source_world_play(&p->w, p->w.pipes.last, "secrets-watchlist");
     source_world_expect(
@@ -113,14 +113,14 @@ static void reports_the_second_refusal(void **state)
     put_token(p, "wednesday");
     answer(p, WHO_ARE_YOU);
     events_of_refusal(p);
-    source_world_connect(&p->w); /* the next request has a second try of its own */
-    assert_true(asked_with(p, "Bearer tuesday\r\n"));
+    source_world_connect(&p->w); /* the next request can be retried, too */
+    assert_true(request_contains(p, "Bearer tuesday\r\n"));
     answer(p, WHO_ARE_YOU);
-    assert_true(asked_with(p, "Bearer wednesday\r\n"));
+    assert_true(request_contains(p, "Bearer wednesday\r\n"));
     source_world_expect(&p->w, "");
 }
 
-/* The file is as it was, but a request that was faster has found another token in it. */
+/* The file is unchanged, but another request has already read a new token from it. */
 static void a_late_401_uses_the_token_that_was_renewed_since(void **state)
 {
     struct place *p = *state;
@@ -131,7 +131,7 @@ static void a_late_401_uses_the_token_that_was_renewed_since(void **state)
     assert_int_equal(auth_get(p->w.auth, NULL, &headers, &err), 0);
     assert_true(auth_refused(p->w.auth, headers.generation));
     answer(p, WHO_ARE_YOU);
-    assert_true(asked_with(p, "Bearer tuesday\r\n"));
+    assert_true(request_contains(p, "Bearer tuesday\r\n"));
     source_world_expect(&p->w, "");
 }
 
@@ -173,10 +173,10 @@ static void sends_impersonation_with_each_request(void **state)
     p->w.server.auth = p->w.auth;
     source_world_connect(&p->w);
     assert_true(
-        asked_with(p, "\r\nAuthorization: Bearer s3cr3t\r\nImpersonate-User: jane\r\n\r\n"));
+        request_contains(p, "\r\nAuthorization: Bearer s3cr3t\r\nImpersonate-User: jane\r\n\r\n"));
 }
 
-/* ---- servers that repeat what they were sent ---- */
+/* ---- servers that echo the request ---- */
 
 #define TOKEN "eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJtZSJ9.c2lnbmF0dXJl"
 #define STATUS(message) \
@@ -190,12 +190,13 @@ static void sends_impersonation_with_each_request(void **state)
 static const struct {
     enum source_want want;
     const char *head, *body;
-    const char *events; /* part of the events */
+    const char *events; /* included in the events */
 } echoes[] = {
     {SOURCE_WATCH, OOPS, STATUS("bad token " TOKEN), "bad token *** (500 ***)"},
     {SOURCE_WATCH, OOPS, STATUS("\\u0065yJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJtZSJ9.c2lnbmF0dXJl"),
      ": *** (500"},
-    {SOURCE_WATCH, OOPS, STATUS(FILLED_960 " " TOKEN), FILLED_64 " ***"}, /* where texts are cut */
+    {SOURCE_WATCH, OOPS, STATUS(FILLED_960 " " TOKEN),
+     FILLED_64 " ***"}, /* where texts are truncated */
     {SOURCE_WATCH, "502 " TOKEN, "Authorization: Bearer " TOKEN,
      "HTTP 502: Authorization: Bearer ***"},
     {SOURCE_WATCH, "302 Found\r\nLocation: https://l/" FILLED_64 FILLED_64 "/" TOKEN, "",

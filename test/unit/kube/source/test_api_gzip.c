@@ -1,5 +1,5 @@
 /*
- * test_api_gzip.c - compressed responses give the same events as plain ones, however they are cut.
+ * test_api_gzip.c - compressed responses give the same events as plain ones, for all splits.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -37,7 +37,7 @@ static void send_member(struct pipe *pipe, const char *text)
     buf_free(&member);
 }
 
-static bool asks_for_gzip(struct source_world *w, enum source_want want)
+static bool requests_gzip(struct source_world *w, enum source_want want)
 {
     struct pipe *pipe;
     bool asks;
@@ -56,12 +56,12 @@ static void requests_gzip_for_lists_but_not_for_watches(void **state)
     struct source_world w;
     (void)state;
     source_world_init(&w, "pods", NULL);
-    assert_true(asks_for_gzip(&w, SOURCE_LIST));
-    assert_true(asks_for_gzip(&w, SOURCE_WATCH_LIST));
-    assert_false(asks_for_gzip(&w, SOURCE_WATCH));
+    assert_true(requests_gzip(&w, SOURCE_LIST));
+    assert_true(requests_gzip(&w, SOURCE_WATCH_LIST));
+    assert_false(requests_gzip(&w, SOURCE_WATCH));
     w.server.no_compression = true;
-    assert_false(asks_for_gzip(&w, SOURCE_LIST));
-    assert_false(asks_for_gzip(&w, SOURCE_WATCH_LIST));
+    assert_false(requests_gzip(&w, SOURCE_LIST));
+    assert_false(requests_gzip(&w, SOURCE_WATCH_LIST));
     source_world_done(&w);
 }
 
@@ -92,7 +92,7 @@ enum {
     MANY = 2000
 };
 
-/* Far more than a slice, out of a few KB that come at once. */
+/* Much more than a slice, decompressed from a few KB that arrive at once. */
 static void send_many(struct pipe *pipe)
 {
     struct buf text = {0}, member = {0};
@@ -144,7 +144,7 @@ static void hold(struct source_world *w)
     source_pause(w->source);
 }
 
-/* Held in the middle of a slice, when the socket has nothing more to give. */
+/* Paused in the middle of a slice, when the socket has no more data. */
 static void decompressed_data_waits_while_paused(void **state)
 {
     struct source_world w;
@@ -189,8 +189,8 @@ static void delivers_nothing_after_a_cancel_inside_a_slice(void **state)
 static void incomplete_or_invalid_gzip_is_an_error(void **state)
 {
     static const struct {
-        size_t cut;         /* bytes left out at the end of the member */
-        const char *behind; /* and this comes behind it */
+        size_t cut;         /* bytes omitted at the end of the member */
+        const char *behind; /* bytes after it */
         const char *events;
     } cases[] = {
         {0, "", "INF_EEOF: " WATCH_END},

@@ -1,6 +1,6 @@
 /*
- * test_api_keep.c - one connection for a list, its pages and the watch behind it; and the answers
- * that are no 200.
+ * test_api_keep.c - one connection is used for a list, its pages and the following watch; and
+ * responses other than 200.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -22,7 +22,7 @@ static const struct source_request patient_list = {.want = SOURCE_LIST, .resourc
 
 /* ---- requests ---- */
 
-static void assert_asks(const struct source_request *request, const char *query)
+static void assert_query(const struct source_request *request, const char *query)
 {
     struct source_world w;
     char *expected = xasprintf("GET /api/v1/configmaps%s HTTP/1.1\r\n"
@@ -41,28 +41,28 @@ static void assert_asks(const struct source_request *request, const char *query)
 static void sends_the_query_of_a_list(void **state)
 {
     (void)state;
-    assert_asks(&any_list, "?limit=500&resourceVersion=0");
-    assert_asks(&patient_list, "?resourceVersion=0");
-    assert_asks(&(struct source_request){.want = SOURCE_LIST, .resource_version = ""}, "");
-    assert_asks(&(struct source_request){.want = SOURCE_LIST, .resource_version = "5", .limit = 0},
-                "?resourceVersion=5");
-    assert_asks(&(struct source_request){.want = SOURCE_LIST, .resource_version = "", .limit = 2},
-                "?limit=2");
+    assert_query(&any_list, "?limit=500&resourceVersion=0");
+    assert_query(&patient_list, "?resourceVersion=0");
+    assert_query(&(struct source_request){.want = SOURCE_LIST, .resource_version = ""}, "");
+    assert_query(&(struct source_request){.want = SOURCE_LIST, .resource_version = "5", .limit = 0},
+                 "?resourceVersion=5");
+    assert_query(&(struct source_request){.want = SOURCE_LIST, .resource_version = "", .limit = 2},
+                 "?limit=2");
 }
 
-/* The server refuses a version beside a token. */
+/* The server refuses a version together with a token. */
 static void requests_a_later_page_by_its_token_only(void **state)
 {
     (void)state;
-    assert_asks(&(struct source_request){.want = SOURCE_LIST,
-                                         .resource_version = "580",
-                                         .continue_token = "a+b/c==",
-                                         .limit = 2},
-                "?limit=2&continue=a%2Bb%2Fc%3D%3D");
-    assert_asks(&(struct source_request){.want = SOURCE_LIST,
-                                         .resource_version = "580",
-                                         .continue_token = ""},
-                "?resourceVersion=580");
+    assert_query(&(struct source_request){.want = SOURCE_LIST,
+                                          .resource_version = "580",
+                                          .continue_token = "a+b/c==",
+                                          .limit = 2},
+                 "?limit=2&continue=a%2Bb%2Fc%3D%3D");
+    assert_query(&(struct source_request){.want = SOURCE_LIST,
+                                          .resource_version = "580",
+                                          .continue_token = ""},
+                 "?resourceVersion=580");
 }
 
 /* ---- events ---- */
@@ -87,7 +87,7 @@ static const struct {
     {"pods-list-rv-too-large",
      "INF_EFUTURE: kube.test:6443: server error: Timeout: Too large resource version: "
      "999999999, current: 610 (504 Timeout)\n"},
-    {"secrets-watchlist", /* of a server that doesn't know what a list is */
+    {"secrets-watchlist", /* of a server that does not support lists */
      "open\nINF_EDECODE: kube.test:6443: list: expected nothing more, not byte 0x7b (0 items so "
      "far)\n"},
 };
@@ -104,7 +104,7 @@ static void delivers_recorded_lists(void **state)
     }
 }
 
-/* The reason identifies an expired token, whatever else the server suggests. */
+/* The reason identifies an expired token, regardless of the other fields. */
 static void reports_an_expired_continue_token(void **state)
 {
     struct source_world w;
@@ -227,7 +227,7 @@ static void reports_a_body_that_ends_inside_the_list(void **state)
         "open\nINF_ECUT: kube.test:6443: the list ended in the middle (0 items so far)\n");
 }
 
-/* ---- what a user may do meanwhile ---- */
+/* ---- operations while a list is received ---- */
 
 static void cancel(struct source_world *w)
 {

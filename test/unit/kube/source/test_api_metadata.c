@@ -14,7 +14,7 @@
 
 static const struct resource_scope all = {.ns = NULL};
 
-/* A world that wants metadata only. */
+/* A world that requests only metadata. */
 static void world_init(struct source_world *w, struct shape *shape)
 {
     shape_init(shape, false, NULL);
@@ -29,7 +29,7 @@ static void world_done(struct source_world *w, struct shape *shape)
     shape_free(shape);
 }
 
-static void asks(struct source_world *w, enum source_want want, const char *accept)
+static void assert_requests(struct source_world *w, enum source_want want, const char *accept)
 {
     source_world_open_version(w, want, "7");
     sim_run(&w->sim);
@@ -46,16 +46,18 @@ static void requests_metadata_only(void **state)
     struct shape shape;
     (void)state;
     world_init(&w, &shape);
-    asks(&w, SOURCE_LIST, "\r\nAccept: application/json;as=PartialObjectMetadataList" TAIL);
-    asks(&w, SOURCE_WATCH, "\r\nAccept: application/json;as=PartialObjectMetadata" TAIL);
-    asks(&w, SOURCE_WATCH_LIST, "\r\nAccept: application/json;as=PartialObjectMetadata" TAIL);
+    assert_requests(&w, SOURCE_LIST,
+                    "\r\nAccept: application/json;as=PartialObjectMetadataList" TAIL);
+    assert_requests(&w, SOURCE_WATCH, "\r\nAccept: application/json;as=PartialObjectMetadata" TAIL);
+    assert_requests(&w, SOURCE_WATCH_LIST,
+                    "\r\nAccept: application/json;as=PartialObjectMetadata" TAIL);
     world_done(&w, &shape);
 }
 
 #define PARTIAL \
     "{\"kind\":\"PartialObjectMetadata\",\"apiVersion\":\"meta.k8s.io/v1\",\"metadata\":{"
 
-/* The list and the watch-list of the same pod, at the same version, have to be equal to the byte. */
+/* The list and the watch-list of the same pod, at the same version, must be equal byte by byte. */
 static void delivers_recorded_metadata(void **state)
 {
     static const struct source_request list = {.want = SOURCE_LIST, .resource_version = "0"};
@@ -80,7 +82,7 @@ static void delivers_recorded_metadata(void **state)
     world_done(&w, &shape);
 }
 
-/* A server, or something on the way, that does not know `as=`. */
+/* A server, or a proxy, that does not support `as=`. */
 static void reduces_whole_objects_to_metadata(void **state)
 {
     struct source_world w;

@@ -1,6 +1,6 @@
 /*
- * test_api_skip.c - objects that can't be read are passed over, by name and version; and bytes that
- * complete none yet.
+ * test_api_skip.c - objects that can't be decoded are skipped and reported by name and version;
+ * and bytes that complete no object yet.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,7 +20,7 @@ static const struct source_request any_list = {
 static const struct source_request any_watch = {
     .want = SOURCE_WATCH, .resource_version = "7", .timeout_s = 300};
 
-/* ---- objects that can't be read ---- */
+/* ---- objects that can't be decoded ---- */
 
 static void skips_an_invalid_item(void **state)
 {
@@ -166,7 +166,7 @@ static void skips_an_invalid_watch_event_but_no_error_event(void **state)
         "INF_EGONE: kube.test:6443: server error: too old (410)\n");
 }
 
-/* It is unknown what was lost with it. */
+/* It is unknown which events were lost with it. */
 static void text_that_is_no_event_ends_the_watch(void **state)
 {
     (void)state;

@@ -160,7 +160,7 @@ static void play_split(const struct plan *plan, struct str input, struct split s
     free(events);
 }
 
-/* Where it is cut does not matter either: test_recordings.c. */
+/* Other splits: see test_recordings.c. */
 static void delivers_the_same_watch_however_it_is_cut(void **state)
 {
     (void)state;
@@ -258,7 +258,7 @@ static void accepts_only_json(void **state)
     } types[] = {
         {"Content-Type: application/json\r\n", "open\n"},
         {"content-type: application/json;charset=utf-8\r\n", "open\n"},
-        {"Content-Type: Application/JSON\r\n", "open\n"}, /* types have no case */
+        {"Content-Type: Application/JSON\r\n", "open\n"}, /* media types are case-insensitive */
         {"Content-Type: text/html\r\n",
          "INF_EPROTO: kube.test:6443: sent 'text/html' instead of JSON; is it an API server?\n"},
         {"Content-Type: application/json-seq\r\n",
@@ -322,17 +322,17 @@ static void network_errors_name_the_server(void **state)
     source_world_done(&w);
 }
 
-/* ---- credentials that can't be had ---- */
+/* ---- credentials that are not available ---- */
 
-static void look_for_the_token_again(struct source_world *w)
+static void request_again(struct source_world *w)
 {
     source_world_open_version(w, SOURCE_WATCH_LIST, "");
 }
 
-static void ask_with_another_file(struct source_world *w)
+static void request_with_another_file(struct source_world *w)
 {
     source_world_identify(w, NULL, "/nowhere/else");
-    look_for_the_token_again(w);
+    request_again(w);
 }
 
 #define NO_TOKEN "INF_EIO: token file '/nowhere/token': No such file or directory\n"
@@ -347,7 +347,7 @@ static void a_missing_token_file_ends_the_request_before_anything_is_sent(void *
     source_world_connect(&w);
     source_world_expect(&w, NO_TOKEN);
     w.when = WORLD_IN_END;
-    w.act = ask_with_another_file;
+    w.act = request_with_another_file;
     source_world_connect(&w);
     source_world_expect(&w, NO_TOKEN NO_OTHER);
     assert_int_equal(w.pipes.n_dialled, 0);

@@ -1,6 +1,6 @@
 /*
- * test_api_source_user.c - what a user may do to a source meanwhile: cancel, open again, close,
- * hold; and the loop's budget.
+ * test_api_source_user.c - operations of a user while a source is open: cancel, open again,
+ * close, pause; and the budget of the loop.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +14,7 @@
 #include "base/base.h"
 #include "source_world.h"
 
-/* Events of secrets-watchlist up to each moment, and all of them. */
+/* Events of secrets-watchlist up to each callback, and all of them. */
 static const char *const until[] = {
     [WORLD_IN_OPEN] = "open\n",
     [WORLD_IN_EVENT] = "open\nADDED default/db-password 508\n",
@@ -29,7 +29,7 @@ static void cancel(struct source_world *w)
     w->calling = false;
 }
 
-static void cancel_and_ask_again(struct source_world *w)
+static void cancel_and_request_again(struct source_world *w)
 {
     cancel(w);
     source_world_open_version(w, SOURCE_WATCH, "7");
@@ -72,14 +72,15 @@ static void makes_no_callback_after_a_close_in_any_callback(void **state)
         }
 }
 
-/* The second request begins clean: nothing of the first answer, not even half an event, is left. */
+/* The second request starts clean: nothing of the first response is left, not even an incomplete
+ * event. */
 static void opens_the_next_request_in_any_callback(void **state)
 {
     (void)state;
     for (size_t cut = 0; cut < 100; cut += 33)
         for (int when = WORLD_IN_OPEN; when <= WORLD_IN_END; when++) {
             struct source_world w;
-            play_and(&w, (enum world_moment)when, cancel_and_ask_again, cut);
+            play_and(&w, (enum world_moment)when, cancel_and_request_again, cut);
             source_world_expect(&w, until[when]);
             assert_int_equal(w.pipes.n_dialled, when == WORLD_IN_END ? 1 : 2);
             buf_putc(&w.pipes.last->written, '\0');
@@ -96,10 +97,10 @@ static void opens_the_next_request_after_a_refusal(void **state)
     (void)state;
     source_world_init(&w, "secrets", NULL);
     w.when = WORLD_IN_END;
-    w.act = cancel_and_ask_again;
+    w.act = cancel_and_request_again;
     source_world_play(&w, source_world_connect(&w), "pods-list-rv-too-large");
     buf_clear(&w.events);
-    source_world_play(&w, w.pipes.last, "badtoken-401"); /* with no wait of the first one's */
+    source_world_play(&w, w.pipes.last, "badtoken-401"); /* without a delay of the first one */
     source_world_expect(&w,
                         "INF_EUNAUTHORIZED: kube.test:6443: server error: Unauthorized (401 "
                         "Unauthorized); no credentials were sent; the kubeconfig needs a user\n");
@@ -124,7 +125,7 @@ static void can_be_cancelled_at_any_byte(void **state)
     }
 }
 
-/* ---- holding ---- */
+/* ---- pausing ---- */
 
 static void hold(struct source_world *w)
 {
@@ -140,7 +141,7 @@ static void go_on(struct source_world *w)
     w->calling = false;
 }
 
-static void hold_and_go_on(struct source_world *w)
+static void pause_and_resume(struct source_world *w)
 {
     hold(w);
     go_on(w);
@@ -167,7 +168,7 @@ static void pause_and_resume_in_one_callback_have_no_effect(void **state)
     (void)state;
     for (int when = WORLD_IN_OPEN; when <= WORLD_IN_END; when++) {
         struct source_world w;
-        play_and(&w, (enum world_moment)when, hold_and_go_on, 0);
+        play_and(&w, (enum world_moment)when, pause_and_resume, 0);
         source_world_expect(&w, until[WORLD_IN_END]);
         source_world_done(&w);
     }
@@ -183,7 +184,7 @@ static void a_pause_outlives_the_request(void **state)
     source_world_expect(&w, "");
     cancel(&w);
     source_world_play(&w, source_world_connect(&w), "badtoken-401");
-    sim_advance(&w.sim, 3600 * 1000); /* and silence is not the server's fault */
+    sim_advance(&w.sim, 3600 * 1000); /* silence while paused is not an error of the server */
     source_world_expect(&w, "");
     cancel(&w);
     source_world_play(&w, source_world_connect(&w), "secrets-watchlist");

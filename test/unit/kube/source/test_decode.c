@@ -1,5 +1,5 @@
 /*
- * test_decode.c - one line of a watch becomes one event, or one good reason why not.
+ * test_decode.c - one line of a watch becomes one event or an error with a reason.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,7 +24,7 @@ static const char *type_name(enum source_type type)
     case SOURCE_BOOKMARK: return "BOOKMARK";
     case SOURCE_PAGE_END:
     case SOURCE_TEXT:
-    case SOURCE_SKIPPED: break; /* no event is read as one of these */
+    case SOURCE_SKIPPED: break; /* not results of the decoder */
     }
     return "?";
 }
@@ -39,8 +39,7 @@ static char *described(const struct source_event *e)
                      e->initial_end ? " end" : "");
 }
 
-/* What became of @text, in memory that ends where the text does: "ADDED Pod shop/a 5" or
- * "INF_EDECODE: ...". */
+/* The result for @text, in memory of its exact size: "ADDED Pod shop/a 5" or "INF_EDECODE: ...". */
 static char *decoded_str(struct str text)
 {
     struct decoder decoder = {.version = ""};
@@ -50,7 +49,7 @@ static char *decoded_str(struct str text)
     int rc;
     memcpy(block, text.at, text.len);
     rc = decode_event(&decoder, (struct str){block, text.len}, &event, &err);
-    free(block); /* the event has to live without it */
+    free(block); /* the event must not use it any more */
     if (rc == 0) {
         what = described(&event);
         inf_object_unref(event.object);
@@ -200,7 +199,8 @@ static void names_an_unknown_event_type(void **state)
     assert_refused(EVENT("\"\"", POD), "unknown type \"\"");
     assert_refused(EVENT("1", POD), "unknown type 1");
     assert_refused(EVENT("null", POD), "unknown type null");
-    assert_refused(EVENT("\"\x1b[2J\"", POD), "unknown type \" [2J\""); /* no terminal obeys it */
+    assert_refused(EVENT("\"\x1b[2J\"", POD),
+                   "unknown type \" [2J\""); /* control characters are removed */
 }
 
 static void an_error_event_reports_the_error_of_the_server(void **state)

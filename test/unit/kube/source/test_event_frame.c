@@ -1,5 +1,5 @@
 /*
- * test_event_frame.c - a body becomes events, however it is cut.
+ * test_event_frame.c - a body is split into events, for all splits of the input.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -128,7 +128,7 @@ static void a_joined_event_is_valid_until_the_next_call(void **state)
     input = STR("e\ntwo\nthr");
     assert_int_equal(frame_next(&frame, &input, &event), 1);
     assert_true(str_eq(event, STR("one")));
-    assert_true(frame_between(&frame)); /* it was given out: nothing is missing */
+    assert_true(frame_between(&frame)); /* it was returned: nothing is missing */
     assert_int_equal(frame_next(&frame, &input, &event), 1);
     assert_true(str_eq(event, STR("two")));
     assert_int_equal(frame_next(&frame, &input, &event), 0);
@@ -152,7 +152,7 @@ static void a_line_in_one_piece_is_not_copied(void **state)
     assert_null(frame.partial.bytes);
 }
 
-/* An event of @len bytes, its newline, and @tail behind, given in two pieces cut at @cut. */
+/* An event of @len bytes, its newline, and @tail after it, in two pieces cut at @cut. */
 static int feed_large(size_t len, const char *end, size_t cut, size_t *ret_len)
 {
     struct frame frame = {.partial = {0}};
@@ -183,8 +183,8 @@ static void limits_an_event_to_frame_max_bytes(void **state)
     }
 }
 
-/* The limit counts what the server sent for the line, so a cut can't decide between good and bad.
- */
+/* The limit applies to the bytes that the server sent for the line, so that a split does not
+ * decide. */
 static void the_frame_limit_does_not_depend_on_cuts(void **state)
 {
     size_t len;
@@ -212,7 +212,7 @@ static void drops_a_line_that_exceeds_the_limit(void **state)
     }
     rc = frame_next(&frame, &(struct str){block, 1}, &event);
     assert_int_equal(rc, -INF_ETOOBIG);
-    assert_true(frame.partial.cap <= FRAME_MAX); /* and was never held twice */
+    assert_true(frame.partial.cap <= FRAME_MAX); /* and was never stored twice */
     frame_reset(&frame);
     free(block);
 }
@@ -274,7 +274,7 @@ static void an_object_that_breaks_off_ends_where_the_next_begins(void **state)
     split_each(STR("{\"a\":[1}\r\n\n  {}{\n{\"c\":1}"), play, "<{\"a\":[1}><{}><{><{\"c\":1}>");
 }
 
-/* It can't be JSON: what broke off there must not take the following events with it. */
+/* It is not JSON: an object that breaks off there must not affect the following events. */
 static void a_newline_in_a_string_ends_the_event(void **state)
 {
     (void)state;
@@ -311,7 +311,7 @@ static void reports_an_event_nested_too_deeply_and_continues(void **state)
     buf_free(&text);
 }
 
-/* @begin, then spaces over the limit, then @end: the event "<{}>" behind it must come out. */
+/* @begin, then spaces over the limit, then @end: the event "<{}>" after it must be returned. */
 static void assert_passed_over(const char *begin, const char *end)
 {
     struct frame frame = {.partial = {0}};
@@ -322,7 +322,7 @@ static void assert_passed_over(const char *begin, const char *end)
     assert_int_equal(feed(&frame, (struct str){spaces, FRAME_MAX}, &out), -INF_ETOOBIG);
     assert_false(frame_between(&frame));
     assert_int_equal(feed(&frame, STR("x"), &out), 0);
-    assert_int_equal(frame.partial.len, 0); /* and nothing is held for it any more */
+    assert_int_equal(frame.partial.len, 0); /* and no memory is held for it any more */
     assert_int_equal(feed(&frame, str_of(end), &out), 0);
     assert_true(frame_between(&frame));
     assert_text(&out, "<{}>");

@@ -1,6 +1,6 @@
 /*
- * test_event_lines.c - guessing where an event ends changes nothing: a body gives the same
- * events as its frames, whatever it contains and however it is cut.
+ * test_event_lines.c - guessing the end of an event does not change the result: a body gives the
+ * same events as its frames, for any content and all splits.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,7 +18,7 @@
 #include "recording.h"
 #include "split.h"
 
-/* ---- the two ways ---- */
+/* ---- with and without guessing ---- */
 
 static void put_event(struct buf *out, int rc, struct source_event *event)
 {
@@ -162,8 +162,8 @@ static void unusual_streams_give_the_same_events_as_frames(void **state)
         assert_alike_cut_anywhere(streams[i]);
 }
 
-/* managedFields are cut out, and not read: what is odd in them must not decide where an event ends.
- */
+/* managedFields are removed without parsing: invalid content in them must not decide where an event
+ * ends. */
 static void unusual_managed_fields_give_the_same_events_as_frames(void **state)
 {
     static const char *const odd[] = {"[{\"manager\":\"x\"]",
@@ -185,7 +185,7 @@ static void unusual_managed_fields_give_the_same_events_as_frames(void **state)
     }
 }
 
-/* Some bytes of @text gone, there twice, or something else now. */
+/* Removes, repeats or replaces some bytes of @text. */
 static void mutate(struct buf *text, const char *from, struct rng *rng)
 {
     static const char signs[] = "{}[]\",: \nx";
@@ -206,7 +206,9 @@ static void mutate(struct buf *text, const char *from, struct rng *rng)
             text->bytes[at] = signs[rng_below(rng, sizeof(signs) - 1)];
         }
     }
-    buf_putc(text, '\n'); /* or an event may wait for the end of what follows it and is no event */
+    buf_putc(
+        text,
+        '\n'); /* otherwise an event may wait for the end of text after it that is not an event */
 }
 
 static void broken_streams_give_the_same_events_as_frames(void **state)
@@ -222,7 +224,7 @@ static void broken_streams_give_the_same_events_as_frames(void **state)
     buf_free(&text);
 }
 
-/* ---- when ---- */
+/* ---- time of delivery ---- */
 
 static void assert_events(struct body *body, const char *piece, size_t events)
 {
@@ -266,7 +268,7 @@ static size_t count_events(struct body *body, struct str piece)
     return n;
 }
 
-/* None waits for the next one's end, or for the newline. */
+/* No event waits for the end of the next one, or for the newline. */
 static void events_on_one_line_are_delivered_as_each_is_complete(void **state)
 {
     static const char *const events[] = {POD("1"),       POD("2"), " " POD("3"), "\t " POD("4"),
@@ -318,7 +320,7 @@ static void delivers_all_complete_events_of_the_input(void **state)
 
 /* ---- limits ---- */
 
-/* An event whose object has @deep brackets within each other, some of them in managedFields. */
+/* An event whose object has @deep nested brackets, some of them in managedFields. */
 static void put_deep(struct buf *out, size_t deep, bool managed)
 {
     size_t above = managed ? 4 : 1;

@@ -1,8 +1,9 @@
 /*
- * test_linear.c - the cost of cutting a body into objects is linear in its bytes, however it comes.
+ * test_linear.c - the cost of splitting a body into objects is linear in its size, for all
+ * splits.
  *
- * Not measured by time, but counted: the linker puts us between frame.c, lines.c and items.c and what
- * they are made of, so every byte that is scanned or copied goes past here.
+ * It is counted, not timed: the linker replaces the functions that frame.c, lines.c and items.c
+ * use, so that every byte that is scanned or copied is counted here.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -106,11 +107,11 @@ static void assert_linear(const struct buf *text, size_t (*count)(struct str, st
     for (size_t i = 0; i < ARRAY_LEN(pieces); i++) {
         scanned = copied = searched = 0;
         assert_int_equal(count(input, (struct split){pieces[i], pieces[i]}), OBJECTS);
-        assert_in_range(scanned, input.len * 9 / 10, input.len); /* all, and none twice */
+        assert_in_range(scanned, input.len * 9 / 10, input.len); /* all of them, each once */
         assert_in_range(copied, 0, input.len);
         assert_in_range(searched, 0, input.len * 2); /* for a newline, and for quotes */
         if (!pieces[i])
-            assert_in_range(copied, 0, input.len / 10); /* what comes whole is lent */
+            assert_in_range(copied, 0, input.len / 10); /* a complete one is not copied */
     }
 }
 
@@ -148,7 +149,7 @@ static void a_list_is_scanned_and_copied_once(void **state)
     }
 }
 
-/* Its lines are copied together, whole or not: once. */
+/* Its lines are copied together, complete or not: once. */
 static void a_reformatted_watch_is_scanned_and_copied_once(void **state)
 {
     struct buf text = {0};
@@ -170,7 +171,7 @@ static void a_reformatted_watch_is_scanned_and_copied_once(void **state)
 
 /* ---- guessing ---- */
 
-/* The guesses in it are all right, or all wrong. */
+/* All guesses in it are correct, or all are wrong. */
 static size_t count_lines(struct str input, struct split split, bool right)
 {
     struct lines lines = {.framed = 0};
@@ -212,14 +213,14 @@ static void a_correct_guess_is_not_scanned(void **state)
     for (size_t piece = text.len; piece > 10; piece /= 3) {
         scanned = copied = searched = 0;
         assert_int_equal(count_lines(input, (struct split){0, piece}, true), OBJECTS);
-        assert_in_range(scanned, 0, input.len / 10); /* where a piece ended in a brace */
+        assert_in_range(scanned, 0, input.len / 10); /* where a piece ends in a brace */
         assert_in_range(copied, 0, piece < text.len ? input.len * 11 / 10 : 0);
         assert_in_range(searched, input.len, input.len * (piece < text.len ? 21 : 11) / 10);
     }
     buf_free(&text);
 }
 
-/* The longest are more than is held. The quick tier takes every fifth combination. */
+/* The longest exceed the buffer. The quick tier tests every fifth combination. */
 static void a_wrong_guess_is_scanned_once(void **state)
 {
     static const char *const between[] = {"\n", "", " ", "\r\n\n"};

@@ -1,5 +1,6 @@
 /*
- * test_list_items.c - a list becomes items, and is one only when it is complete, however it is cut.
+ * test_list_items.c - a list is split into items, and is valid only when it is complete, for all
+ * splits.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,7 +19,7 @@
 #include "split.h"
 #include "tier.h"
 
-/* ---- a list, fed and written down ---- */
+/* ---- a list as text ---- */
 
 /* Feeds one piece, from memory of its own so that ASan detects reads beyond it. Adds "<item>" for
  * each item and "<item...: why>" for a lost one, of which it shows 20 bytes. */
@@ -81,7 +82,7 @@ static void assert_events(const char *list, const char *expected)
 
 /* ---- lists of a real server ---- */
 
-/* The items as yyjson finds them, in the server's own spelling: it writes as it read. */
+/* The items as yyjson parses them, in the spelling of the server: it keeps numbers as written. */
 static char *expected_of(const struct recording *r)
 {
     yyjson_doc *doc = yyjson_read(r->body.bytes, r->body.len, YYJSON_READ_NUMBER_AS_RAW);
@@ -145,7 +146,7 @@ static void every_prefix_of_a_list_is_incomplete(void **state)
         struct str body;
         recording_open(&r, recorded[i]);
         body = recording_body(&r);
-        while (body.at[body.len - 1] == '\n') /* without that it is complete too */
+        while (body.at[body.len - 1] == '\n') /* it is complete without it, too */
             body.len--;
         assert_cut(body);
         recording_close(&r);

@@ -1,5 +1,5 @@
 /*
- * test_object_hint.c - the name of an object that can't be read, and nothing else of it.
+ * test_object_hint.c - the name of an object that can't be decoded, and no other part of it.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,7 +17,7 @@
     "{\"kind\":\"Secret\",\"metadata\":{\"name\":\"db\",\"labels\":{\"name\":\"no\"}," \
     "\"namespace\":\"shop\"},\"data\":{\"name\":\"hush\"}}"
 
-/* From memory that ends where the text does. */
+/* In memory of the exact size of the text. */
 static void assert_hint(struct str object, const char *kind, const char *expected)
 {
     char *block = xmalloc(object.len), *hint;
@@ -50,7 +50,7 @@ static void gives_no_hint_without_a_name(void **state)
     assert_hint(STR("{\"metadata\":[\"name\"]}"), "Pod", NULL);
 }
 
-/* However little there is of it: a name that is cut off is none, and no secret comes out. */
+/* For every prefix: a truncated name is not used, and no secret is shown. */
 static void accepts_a_text_without_its_end(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /*
- * test_recordings.c - every recorded response of a real API server, read by the module it is for,
- * however it is cut.
+ * test_recordings.c - every recorded response of a real API server, read by its module, for all
+ * splits.
  */
 #include <dirent.h>
 #include <setjmp.h>
@@ -26,7 +26,7 @@ enum asked {
     ASKED_LIST = SOURCE_LIST,
     ASKED_WATCH_LIST = SOURCE_WATCH_LIST,
     ASKED_WATCH = SOURCE_WATCH,
-    ASKED_DOCUMENT, /* no source: HTTP, and JSON in it */
+    ASKED_DOCUMENT, /* not for a source: HTTP and JSON only */
 };
 
 /* The request, the number of events, and the end. */

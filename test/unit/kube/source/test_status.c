@@ -121,7 +121,7 @@ static const struct {
       "Unavailable</title></head>  </html>"}},
     /* a 410 without a body is still a 410 */
     {410, "", NULL, {INF_EGONE, 410, 0, "the server returned HTTP 410"}},
-    /* the body's word counts: an expired version under another HTTP status */
+    /* the code of the body counts: an expired version with another HTTP status */
     {500,
      STATUS("\"message\":\"old\",\"reason\":\"Expired\",\"code\":500"),
      NULL,
@@ -153,7 +153,7 @@ static const struct {
      NULL,
      {INF_EPROTO, 301, 0, "the server returned HTTP 301: Moved"}}, /* redirects are not followed */
     {204, "", NULL, {INF_EPROTO, 204, 0, "the server returned HTTP 204"}},
-    /* JSON that is no Status is as good as plain text */
+    /* JSON that is not a Status is treated as plain text */
     {502,
      "{\"error\":\"bad gateway\"}",
      NULL,
@@ -163,7 +163,7 @@ static const struct {
      "{\"kind\":5}",
      NULL,
      {INF_ESERVER, 500, 0, "the server returned HTTP 500: {\"kind\":5}"}},
-    /* fields of the wrong type are as good as absent */
+    /* fields of the wrong type are ignored */
     {403,
      STATUS("\"message\":[],\"reason\":{},\"details\":\"x\",\"code\":\"403\""),
      NULL,
@@ -172,7 +172,7 @@ static const struct {
      STATUS("\"details\":{\"causes\":{},\"retryAfterSeconds\":-5},\"code\":429"),
      NULL,
      {INF_ETHROTTLED, 429, 0, "server error: no message (429)"}},
-    /* what would move a cursor or begin a new line does not come through */
+    /* control characters and line breaks are removed */
     {500,
      "\x1b[2J\x07line one\nline two\x7f",
      NULL,
@@ -299,7 +299,7 @@ static void a_long_message_ends_in_an_ellipsis(void **state)
     buf_free(&body);
 }
 
-/* A body that was cut is read as text; whatever it is, it is read within its bounds. */
+/* A truncated body is treated as text, and read within its bounds. */
 static void reads_every_prefix_of_a_refusal(void **state)
 {
     struct recording r;

@@ -36,7 +36,7 @@ static void noted(struct notebook *n, const char *expected)
     buf_clear(&n->lines);
 }
 
-static void heed(struct warnings *w, const char *value)
+static void read_warning(struct warnings *w, const char *value)
 {
     struct http_header headers[] = {{"Audit-Id", "299 - \"x\""}, {"warning", value}};
     warnings_log_new(w, "k", &(struct http_head){200, headers, ARRAY_LEN(headers)});
@@ -70,7 +70,7 @@ static void reads_warning_headers(void **state)
         struct notebook n = {.log = {.emit = emit}};
         struct warnings w;
         warnings_init(&w, &n.log);
-        heed(&w, cases[i].value);
+        read_warning(&w, cases[i].value);
         noted(&n, cases[i].lines);
         warnings_free(&w);
         buf_free(&n.lines);
@@ -84,16 +84,16 @@ static void logs_a_warning_once_and_limits_their_number(void **state)
     char value[32];
     (void)state;
     warnings_init(&w, &n.log);
-    heed(&w, "299 - \"0\", 299 - \"0\"");
+    read_warning(&w, "299 - \"0\", 299 - \"0\"");
     noted(&n, "warning from k: 0\n");
     for (int i = 0; i < WARNINGS_MAX; i++) {
         snprintf(value, sizeof(value), "299 - \"%d\"", i);
-        heed(&w, value);
+        read_warning(&w, value);
     }
     buf_clear(&n.lines);
-    heed(&w, "299 - \"one more\"");
+    read_warning(&w, "299 - \"one more\"");
     noted(&n, "k sent more than 64 different warnings; further ones are not logged\n");
-    heed(&w, "299 - \"and another\", 299 - \"7\"");
+    read_warning(&w, "299 - \"and another\", 299 - \"7\"");
     noted(&n, "");
     warnings_free(&w);
     buf_free(&n.lines);
@@ -107,7 +107,7 @@ static void shortens_a_long_warning(void **state)
     (void)state;
     warnings_init(&w, &n.log);
     buf_printf(&value, "299 - \"%05000d\", 299 - \"short\"%c", 0, '\0');
-    heed(&w, value.bytes);
+    read_warning(&w, value.bytes);
     assert_int_equal(strcspn(n.lines.bytes, "\n"), strlen("warning from k: ") + WARNING_TEXT_MAX);
     assert_non_null(strstr(n.lines.bytes, "warning from k: short\n"));
     warnings_free(&w);
