@@ -127,7 +127,7 @@ int world_apply(struct daemon_world *w, const char *text)
     return rc;
 }
 
-void world_apply_says(struct daemon_world *w, const char *text, const char *what)
+void world_apply_expect(struct daemon_world *w, const char *text, const char *what)
 {
     if (world_apply(w, text) < 0)
         fail_msg("%s", w->err.text);

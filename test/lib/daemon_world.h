@@ -36,7 +36,7 @@ struct conf world_conf(struct daemon_world *w, const char *text);
 int world_apply(struct daemon_world *w, const char *text);
 
 /* The same; fails the test unless it succeeds with this summary. */
-void world_apply_says(struct daemon_world *w, const char *text, const char *what);
+void world_apply_expect(struct daemon_world *w, const char *text, const char *what);
 
 /* By name, NULL if there is none. */
 struct watcher *world_watcher(struct daemon_world *w, const char *name);

@@ -117,12 +117,12 @@ static size_t count_lines(const struct world *w, const char *with)
 static void does_not_wait_for_a_full_pipe(void **state)
 {
     struct world *w = *state;
-    size_t said = log_too_much(w);
+    size_t logged = log_too_much(w);
     assert_in_range(w->log.waiting.len, DAEMON_LOG_MAX, DAEMON_LOG_MAX + 11000);
     daemon_log_line(&w->log, INF_LOG_INFO, "one more");
     read_all(w);
-    assert_int_equal(count_lines(w, "msg=\"xxx"), said - 1);
-    assert_int_equal(count_lines(w, "xxx\"\n"), said - 1);
+    assert_int_equal(count_lines(w, "msg=\"xxx"), logged - 1);
+    assert_int_equal(count_lines(w, "xxx\"\n"), logged - 1);
     assert_int_equal(count_lines(w, "one more"), 0);
     assert_int_equal(count_lines(w, "2 lines of this log were dropped"), 1);
     assert_int_equal(w->log.dropped, 0);
@@ -142,7 +142,7 @@ static void drops_lines_if_stderr_cannot_be_written(void **state)
     struct world *w = *state;
     daemon_log_line(&w->log, INF_LOG_INFO, "heard");
     close(w->pipe[1]);
-    w->pipe[1] = w->log.fd = dup(w->pipe[0]); /* which is not for writing */
+    w->pipe[1] = w->log.fd = dup(w->pipe[0]); /* a descriptor that is not open for writing */
     daemon_log_line(&w->log, INF_LOG_INFO, "lost");
     assert_int_equal(w->log.waiting.len, 0);
 }

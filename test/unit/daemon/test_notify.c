@@ -26,7 +26,7 @@ struct manager {
 };
 
 /* Binds @path, or with '@' a name without a file, and announces it. */
-static void listens(struct manager *m, const char *name)
+static void bind_socket(struct manager *m, const char *name)
 {
     struct sockaddr_un a = {.sun_family = AF_UNIX};
     size_t len = strlen(name);
@@ -69,7 +69,7 @@ static int teardown(void **state)
 }
 
 /* The next datagram; "" if there is none. */
-static const char *hears(struct manager *m)
+static const char *next_message(struct manager *m)
 {
     ssize_t n = recv(m->fd, m->heard, sizeof(m->heard) - 1, 0);
     m->heard[n > 0 ? n : 0] = '\0';
@@ -79,17 +79,17 @@ static const char *hears(struct manager *m)
 static void each_message_is_a_datagram(void **state)
 {
     struct manager *m = *state;
-    listens(m, m->path);
+    bind_socket(m, m->path);
     notify_init(&m->notify, &m->uv);
-    assert_string_equal(hears(m), "");
+    assert_string_equal(next_message(m), "");
     notify_ready(&m->notify, "watching\npods");
     notify_status(&m->notify, "stale");
-    notify_status(&m->notify, "stale"); /* no news */
+    notify_status(&m->notify, "stale"); /* unchanged */
     notify_stopping(&m->notify);
-    assert_string_equal(hears(m), "READY=1\nSTATUS=watching pods");
-    assert_string_equal(hears(m), "STATUS=stale");
-    assert_string_equal(hears(m), "STOPPING=1");
-    assert_string_equal(hears(m), "");
+    assert_string_equal(next_message(m), "READY=1\nSTATUS=watching pods");
+    assert_string_equal(next_message(m), "STATUS=stale");
+    assert_string_equal(next_message(m), "STOPPING=1");
+    assert_string_equal(next_message(m), "");
     assert_true(notify_is_heard(&m->notify));
 }
 
@@ -104,10 +104,10 @@ static void reloading_sends_a_timestamp(void **state)
 {
     struct manager *m = *state;
     int64_t before = monotonic_us(), at;
-    listens(m, m->path);
+    bind_socket(m, m->path);
     notify_init(&m->notify, &m->uv);
     notify_reloading(&m->notify);
-    assert_int_equal(sscanf(hears(m), "RELOADING=1\nMONOTONIC_USEC=%" SCNd64, &at), 1);
+    assert_int_equal(sscanf(next_message(m), "RELOADING=1\nMONOTONIC_USEC=%" SCNd64, &at), 1);
     assert_true(at >= before && at <= monotonic_us());
 }
 
@@ -116,13 +116,13 @@ static void sends_to_abstract_socket_names(void **state)
     struct manager *m = *state;
     char name[64];
     snprintf(name, sizeof(name), "@informerd-test-notify-%d", (int)getpid());
-    listens(m, name);
+    bind_socket(m, name);
     notify_init(&m->notify, &m->uv);
     notify_stopping(&m->notify);
-    assert_string_equal(hears(m), "STOPPING=1");
+    assert_string_equal(next_message(m), "STOPPING=1");
 }
 
-/* Nothing happens, and nothing goes wrong. */
+/* No call fails or has an effect. */
 static void does_nothing_without_a_service_manager(void **state)
 {
     struct manager *m = *state;
@@ -145,7 +145,7 @@ static void does_nothing_without_a_service_manager(void **state)
 static void does_not_wait_for_a_service_manager_that_does_not_read(void **state)
 {
     struct manager *m = *state;
-    listens(m, m->path);
+    bind_socket(m, m->path);
     notify_init(&m->notify, &m->uv);
     for (int i = 0; i < 5000; i++) /* more than any queue holds: sending never waits */
         notify_status(&m->notify, "busy");
@@ -164,8 +164,8 @@ static void on_idle(uv_idle_t *handle)
 static void the_loop_sends_watchdog_messages(void **state)
 {
     struct manager *m = *state;
-    uv_idle_t work; /* what the daemon lives for */
-    listens(m, m->path);
+    uv_idle_t work; /* keeps the loop active, as the daemon does */
+    bind_socket(m, m->path);
     setenv("WATCHDOG_USEC", "4000", 1);
     notify_init(&m->notify, &m->uv);
     assert_true(m->notify.watched);
@@ -173,10 +173,10 @@ static void the_loop_sends_watchdog_messages(void **state)
     assert_false(uv_loop_alive(&m->uv)); /* the timer does not keep the loop alive */
     uv_idle_init(&m->uv, &work);
     uv_idle_start(&work, on_idle);
-    assert_string_equal(hears(m), ""); /* not before the loop turns */
+    assert_string_equal(next_message(m), ""); /* not before the loop turns */
     for (int fed = 0; fed < 3;) {
         uv_run(&m->uv, UV_RUN_NOWAIT);
-        fed += strcmp(hears(m), "WATCHDOG=1") == 0;
+        fed += strcmp(next_message(m), "WATCHDOG=1") == 0;
     }
     uv_close((uv_handle_t *)&work, NULL);
     uv_run(&m->uv, UV_RUN_DEFAULT);
@@ -200,7 +200,7 @@ static void ignores_a_watchdog_for_another_process(void **state)
     struct manager *m = *state;
     char own[16];
     snprintf(own, sizeof(own), "%d", (int)getpid());
-    listens(m, m->path);
+    bind_socket(m, m->path);
     assert_true(watched_with(m, "30000000", NULL));
     assert_true(watched_with(m, "30000000", own));
     assert_false(watched_with(m, "30000000", "1"));
@@ -210,7 +210,7 @@ static void ignores_a_watchdog_for_another_process(void **state)
 static void ignores_a_watchdog_interval_that_is_not_a_number(void **state)
 {
     struct manager *m = *state;
-    listens(m, m->path);
+    bind_socket(m, m->path);
     assert_false(watched_with(m, "", NULL));
     assert_false(watched_with(m, "0", NULL));
     assert_false(watched_with(m, "-30000000", NULL));

@@ -115,7 +115,7 @@ static bool is_dead(const struct world *t)
 }
 
 /* The signal was sent; the kernel may need a moment. */
-static void await_death(const struct world *t)
+static void wait_until_dead(const struct world *t)
 {
     while (!is_dead(t))
         sched_yield();
@@ -180,7 +180,7 @@ static void test_timeout_kills_grandchildren(void **state)
     child_world_next_timer(t->w);
     assert_timed_out(t,
                      ""); /* the grandchild that ignored SIGTERM is killed with the program's end */
-    await_death(t);
+    wait_until_dead(t);
 }
 
 static void test_has_no_effect_if_the_program_ends_in_time(void **state)
@@ -201,7 +201,7 @@ static void test_kills_a_grandchild_after_the_end(void **state)
     child_world_run(t->w, "sleep 1000 & echo $! > $DIR/pid; echo done");
     assert_int_equal(t->runner->fate, CHILD_EXITED);
     assert_string_equal(t->runner->output.bytes, "done\n");
-    await_death(t);
+    wait_until_dead(t);
 }
 
 /* Forked, because it must die: the program it started dies, too. */

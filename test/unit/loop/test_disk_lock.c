@@ -47,7 +47,7 @@ static void a_lock_belongs_to_the_open_file(void **state)
 }
 
 /* Locks the file, writes a byte to @ready, and waits until @done is closed. */
-static void hold_in_child(const struct folder *folder, int ready, int done)
+static void lock_in_child(const struct folder *folder, int ready, int done)
 {
     pid_t holder;
     char byte = 'x';
@@ -70,7 +70,7 @@ static void names_the_process_that_has_the_lock_until_it_ends(void **state)
     child = fork();
     if (child == 0) {
         close(done[1]);
-        hold_in_child(&folder, ready[1], done[0]);
+        lock_in_child(&folder, ready[1], done[0]);
     }
     assert_int_equal(read(ready[0], &byte, 1), 1);
     fd = open_log(&folder);

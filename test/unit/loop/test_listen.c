@@ -134,7 +134,7 @@ static int connect_tcp(uint16_t port)
 }
 
 /* Sends in both directions, then closes. */
-static void converse(struct house *h, int fd)
+static void exchange_bytes(struct house *h, int fd)
 {
     char answer[4];
     RUN_UNTIL(&h->rl, h->n_guests == 1);
@@ -157,14 +157,14 @@ static void test_accepts_tcp_connections(void **state)
 {
     struct house *h = *state;
     opens(h, (struct listen_options){.address = "127.0.0.1:0"});
-    converse(h, connect_tcp(listener_port(h->listener)));
+    exchange_bytes(h, connect_tcp(listener_port(h->listener)));
 }
 
 static void test_accepts_localhost(void **state)
 {
     struct house *h = *state;
     opens(h, (struct listen_options){.address = "localhost:0"});
-    converse(h, connect_tcp(listener_port(h->listener)));
+    exchange_bytes(h, connect_tcp(listener_port(h->listener)));
 }
 
 static void test_accepts_unix_connections(void **state)
@@ -172,7 +172,7 @@ static void test_accepts_unix_connections(void **state)
     struct house *h = *state;
     opens(h, (struct listen_options){.path = h->path});
     assert_int_equal(listener_port(h->listener), 0);
-    converse(h, connect_unix(h->path));
+    exchange_bytes(h, connect_unix(h->path));
 }
 
 /* Not every machine has IPv6: then the error is that of the system. */
@@ -249,7 +249,7 @@ static void test_changes_the_mode_of_an_open_socket(void **state)
     assert_int_equal(mode_of(h->path), 0666);
     assert_int_equal(listener_permit(h->listener, 0600, "no-such-group", &err), -INF_ECONF);
     assert_int_equal(mode_of(h->path), 0666);
-    converse(h, connect_unix(h->path));
+    exchange_bytes(h, connect_unix(h->path));
     assert_int_equal(unlink(h->path), 0);
     assert_int_equal(listener_permit(h->listener, 0600, NULL, &err), -INF_EIO);
 }
@@ -265,7 +265,7 @@ static void test_replaces_a_stale_socket(void **state)
     refused(h, (struct listen_options){.path = h->path}, INF_EIO, "another process is listening");
     close(fd);
     opens(h, (struct listen_options){.path = h->path});
-    converse(h, connect_unix(h->path));
+    exchange_bytes(h, connect_unix(h->path));
 }
 
 static void test_does_not_replace_a_socket_with_a_full_queue(void **state)

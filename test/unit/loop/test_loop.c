@@ -147,7 +147,7 @@ static void test_runs_phases_in_order(void **state)
     assert_tick(w, "");
 }
 
-static void ask_for_b(struct actor *actor)
+static void schedule_b(struct actor *actor)
 {
     task_schedule(actor->world->clock, &actor->world->b.task);
 }
@@ -155,7 +155,7 @@ static void ask_for_b(struct actor *actor)
 static void test_a_flush_task_of_the_pump_runs_in_the_same_tick(void **state)
 {
     struct world *w = *state;
-    w->a.then = ask_for_b;
+    w->a.then = schedule_b;
     w->b.task.phase = PHASE_FLUSH;
     task_schedule(w->clock, &w->a.task);
     assert_tick(w, "a b");
@@ -164,7 +164,7 @@ static void test_a_flush_task_of_the_pump_runs_in_the_same_tick(void **state)
 static void test_a_pump_task_of_the_flush_runs_in_the_next_tick(void **state)
 {
     struct world *w = *state;
-    w->a.then = ask_for_b;
+    w->a.then = schedule_b;
     w->a.task.phase = PHASE_FLUSH;
     task_schedule(w->clock, &w->a.task);
     assert_tick(w, "a");
@@ -199,7 +199,7 @@ static void test_a_task_can_cancel_another_of_the_same_phase(void **state)
     assert_tick(w, "");
 }
 
-static void bury_b(struct actor *actor)
+static void defer_free_of_b(struct actor *actor)
 {
     clock_free_later(actor->world->clock, &actor->world->b.deferred_free, on_free_deferred);
 }
@@ -207,7 +207,7 @@ static void bury_b(struct actor *actor)
 static void test_a_deferred_free_may_schedule_another(void **state)
 {
     struct world *w = *state;
-    w->a.then = bury_b;
+    w->a.then = defer_free_of_b;
     clock_free_later(w->clock, &w->a.deferred_free, on_free_deferred);
     assert_tick(w, "a b");
 }
@@ -443,7 +443,7 @@ static void test_forgets_old_peaks(void **state)
 
 /* ---- lifetime ---- */
 
-static void let_go_of_io(struct world *w)
+static void close_io(struct world *w)
 {
     uv_close((uv_handle_t *)&w->io, NULL);
     real_loop_tick(&w->rl);
@@ -452,7 +452,7 @@ static void let_go_of_io(struct world *w)
 static void test_does_not_keep_libuv_alive(void **state)
 {
     struct world *w = *state;
-    let_go_of_io(w);
+    close_io(w);
     assert_false(uv_loop_alive(&w->rl.uv));
     task_schedule(w->clock, &w->a.task);
     assert_true(uv_loop_alive(&w->rl.uv)); /* there is work */
@@ -467,7 +467,7 @@ static void test_does_not_keep_libuv_alive(void **state)
 static void test_a_stopped_timer_does_not_keep_libuv_alive(void **state)
 {
     struct world *w = *state;
-    let_go_of_io(w);
+    close_io(w);
     timer_start(w->clock, &w->a.timer, 3600 * 1000);
     timer_stop(w->clock, &w->a.timer);
     assert_false(uv_loop_alive(&w->rl.uv));
@@ -524,7 +524,7 @@ static void test_close_completes_after_the_last_deferred_free(void **state)
 static void test_close_runs_pending_work_first(void **state)
 {
     struct world *w = *state;
-    w->a.then = ask_for_b;
+    w->a.then = schedule_b;
     task_schedule(w->clock, &w->a.task);
     loop_schedule(w->loop, &w->c.io_task);
     loop_close(w->loop, on_loop_closed);

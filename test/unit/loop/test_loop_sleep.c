@@ -148,7 +148,7 @@ static void test_detects_a_suspend_despite_long_timers(void **state)
     watch(&w->a);
     assert_in_range(next_look_in(w), 1, LOOP_SLEEP_CHECK_MS);
     uv_timer_start(&w->rl.loop.timer, w->rl.loop.timer.timer_cb, 0, 0); /* half a minute later */
-    assert_sleep_calls(w, 60 * 1000, "a"); /* and not the timer, which has an hour to go */
+    assert_sleep_calls(w, 60 * 1000, "a"); /* the timer has an hour to go */
     assert_in_range(next_look_in(w), 1, LOOP_SLEEP_CHECK_MS);
 }
 

@@ -29,7 +29,7 @@ struct world {
     struct real_loop rl;
     struct resolver resolver;
     struct request a, b, c;
-    unsigned asked_before;
+    unsigned lookups_before;
     bool closed;
 };
 
@@ -54,7 +54,7 @@ static void on_unresolved(struct resolving *resolving, const char *why)
     q->result = xstrdup(why);
 }
 
-static void question_init(struct world *w, struct request *q)
+static void request_init(struct world *w, struct request *q)
 {
     resolving_init(&q->resolving, &w->resolver);
     q->resolving.on_resolved = on_resolved;
@@ -66,10 +66,10 @@ static int setup(void **state)
     struct world *w = NEW(struct world);
     real_loop_init(&w->rl);
     resolver_init(&w->resolver, &w->rl.loop);
-    question_init(w, &w->a);
-    question_init(w, &w->b);
-    question_init(w, &w->c);
-    w->asked_before = resolver_lookups();
+    request_init(w, &w->a);
+    request_init(w, &w->b);
+    request_init(w, &w->c);
+    w->lookups_before = resolver_lookups();
     *state = w;
     return 0;
 }
@@ -103,9 +103,9 @@ static void resolve_and_expect(struct world *w, struct request *q, const char *n
     assert_string_equal(q->result, result);
 }
 
-static void assert_asked(const struct world *w, unsigned times)
+static void assert_lookups(const struct world *w, unsigned times)
 {
-    assert_int_equal(resolver_lookups() - w->asked_before, times);
+    assert_int_equal(resolver_lookups() - w->lookups_before, times);
 }
 
 static void pass_the_deadline(struct world *w)
@@ -117,7 +117,7 @@ static void pass_the_deadline(struct world *w)
 }
 
 /* Starts a lookup of api.test that hangs. */
-static void ask_in_vain(struct world *w, struct request *q)
+static void start_hanging_lookup(struct world *w, struct request *q)
 {
     resolver_hold();
     start_request(q, "api.test");
@@ -125,7 +125,7 @@ static void ask_in_vain(struct world *w, struct request *q)
     pass_the_deadline(w);
 }
 
-static void let_it_answer(struct world *w)
+static void complete_lookup(struct world *w)
 {
     resolver_release();
     RUN_UNTIL(&w->rl, !w->resolver.lookup);
@@ -142,7 +142,7 @@ static void test_literal_addresses_need_no_lookup(void **state)
     assert_string_equal(w->a.result, "2001:db8::7");
     start_request(&w->a, "fe80::7%lo");
     assert_string_equal(w->a.result, "fe80::7");
-    assert_asked(w, 0);
+    assert_lookups(w, 0);
 }
 
 static void test_looks_a_name_up_for_each_request(void **state)
@@ -152,7 +152,7 @@ static void test_looks_a_name_up_for_each_request(void **state)
     resolve_and_expect(w, &w->a, "api.test", "192.0.2.1 2001:db8::1");
     resolver_set("api.test", "192.0.2.2");
     resolve_and_expect(w, &w->a, "api.test", "192.0.2.2");
-    assert_asked(w, 2);
+    assert_lookups(w, 2);
     assert_true(timers_next_due(&w->rl.loop.clock.timers) == TIMERS_NONE);
 }
 
@@ -165,7 +165,7 @@ static void test_requests_for_the_same_name_share_a_lookup(void **state)
     resolve_and_expect(w, &w->c, "api.test", "192.0.2.1");
     assert_string_equal(w->a.result, "192.0.2.1");
     assert_string_equal(w->b.result, "192.0.2.1");
-    assert_asked(w, 1);
+    assert_lookups(w, 1);
 }
 
 static void test_another_name_waits_for_the_current_lookup(void **state)
@@ -185,7 +185,7 @@ static void test_another_name_waits_for_the_current_lookup(void **state)
     assert_null(w->b.result);
     RUN_UNTIL(&w->rl, w->b.result);
     assert_string_equal(w->b.result, "192.0.2.1");
-    assert_asked(w, 2);
+    assert_lookups(w, 2);
 }
 
 /* ---- failures ---- */
@@ -211,20 +211,20 @@ static void test_reports_names_that_cant_be_looked_up(void **state)
     name[sizeof(name) - 1] = '\0';
     start_request(&w->a, name);
     assert_non_null(w->a.result);
-    assert_asked(w, 0);
+    assert_lookups(w, 0);
 }
 
 static void test_reports_a_timeout(void **state)
 {
     struct world *w = *state;
     resolver_set("api.test", "192.0.2.1");
-    ask_in_vain(w, &w->a);
+    start_hanging_lookup(w, &w->a);
     assert_string_equal(w->a.result, "no response within 5s");
     start_request(&w->b, "api.test"); /* without a result it waits for the lookup that hangs */
     assert_null(w->b.result);
-    let_it_answer(w);
+    complete_lookup(w);
     assert_string_equal(w->b.result, "192.0.2.1");
-    assert_asked(w, 1);
+    assert_lookups(w, 1);
 }
 
 /* ---- the last good addresses ---- */
@@ -236,7 +236,7 @@ static void test_uses_the_last_good_result_after_a_failure(void **state)
     resolve_and_expect(w, &w->a, "api.test", "192.0.2.1");
     resolver_set("other.test", "");
     resolve_and_expect(w, &w->a, "api.test", "192.0.2.1");
-    assert_asked(w, 2);
+    assert_lookups(w, 2);
 }
 
 static void test_uses_the_last_good_result_while_a_lookup_is_late(void **state)
@@ -245,15 +245,15 @@ static void test_uses_the_last_good_result_while_a_lookup_is_late(void **state)
     resolver_set("api.test", "192.0.2.1");
     resolve_and_expect(w, &w->a, "api.test", "192.0.2.1");
     resolver_set("api.test", "192.0.2.2"); /* the address changes */
-    ask_in_vain(w, &w->a);
+    start_hanging_lookup(w, &w->a);
     assert_string_equal(w->a.result, "192.0.2.1");
     start_request(&w->b, "api.test"); /* completes at once until the lookup returns */
     assert_string_equal(w->b.result, "192.0.2.1");
-    let_it_answer(w);
+    complete_lookup(w);
     resolver_set("other.test", "");
     resolve_and_expect(w, &w->c, "api.test",
                        "192.0.2.2"); /* the late result is the last good one */
-    assert_asked(w, 3);
+    assert_lookups(w, 3);
 }
 
 static void test_does_not_use_the_result_of_another_name(void **state)
@@ -317,7 +317,7 @@ static void test_can_be_closed_before_the_lookup_starts(void **state)
     resolver_close(&other);
     resolver_release();
     real_loop_settle(&w->rl);
-    assert_asked(w, 1);
+    assert_lookups(w, 1);
 }
 
 #define CASE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)

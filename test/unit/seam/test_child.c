@@ -29,7 +29,7 @@ static void assert_end(const struct child_world *w, enum child_fate fate, int co
 }
 
 /* @script writes exactly this to stdout and ends with code 0. */
-static void assert_says(struct child_world *w, const char *script, const char *output)
+static void assert_output(struct child_world *w, const char *script, const char *output)
 {
     child_world_run(w, script);
     assert_string_equal(w->runner.errors.bytes, "");
@@ -41,7 +41,7 @@ static void assert_says(struct child_world *w, const char *script, const char *o
 
 static void test_reports_success(void **state)
 {
-    assert_says(*state, "echo hello", "hello\n");
+    assert_output(*state, "echo hello", "hello\n");
 }
 
 static void test_reports_an_exit_code(void **state)
@@ -96,12 +96,12 @@ static void test_passes_stdin(void **state)
 {
     struct child_world *w = *state;
     w->spec.input = STR("one\ntwo\n");
-    assert_says(w, "read a; read b; echo $b $a; cat", "two one\n");
+    assert_output(w, "read a; read b; echo $b $a; cat", "two one\n");
 }
 
 static void test_passes_an_empty_stdin(void **state)
 {
-    assert_says(*state, "cat; echo done", "done\n");
+    assert_output(*state, "cat; echo done", "done\n");
 }
 
 static void test_passes_a_large_stdin(void **state)
@@ -123,7 +123,7 @@ static void test_accepts_that_stdin_is_not_read(void **state)
 {
     struct child_world *w = *state;
     w->spec.input = STR("unread");
-    assert_says(w, "exit 0", "");
+    assert_output(w, "exit 0", "");
 }
 
 static void test_passes_the_environment(void **state)
@@ -133,10 +133,10 @@ static void test_passes_the_environment(void **state)
     setenv("CHILD_TEST", "old", 1);
     setenv("CHILD_TEST_LONGER", "too", 1); /* a name that only begins like it */
     w->spec.env = (const char *const[]){"CHILD_TEST=new", "CHILD_TEST_ADDED=a=b", NULL};
-    assert_says(w,
-                "echo $CHILD_TEST_KEPT $CHILD_TEST $CHILD_TEST_LONGER $CHILD_TEST_ADDED; env | "
-                "grep -c ^CHILD_TEST=",
-                "kept new too a=b\n1\n");
+    assert_output(w,
+                  "echo $CHILD_TEST_KEPT $CHILD_TEST $CHILD_TEST_LONGER $CHILD_TEST_ADDED; env | "
+                  "grep -c ^CHILD_TEST=",
+                  "kept new too a=b\n1\n");
 }
 
 static void test_passes_a_clean_environment(void **state)
@@ -158,7 +158,7 @@ static void test_passes_only_the_standard_descriptors(void **state)
     assert_true(leaky > 2);
     snprintf(env, sizeof(env), "LEAKY=%d", leaky);
     w->spec.env = (const char *const[]){env, NULL};
-    assert_says(
+    assert_output(
         w, "for fd in 0 1 2 $LEAKY; do test -e /proc/$$/fd/$fd && echo open || echo closed; done",
         "open\nopen\nopen\nclosed\n");
     close(leaky);
@@ -166,10 +166,10 @@ static void test_passes_only_the_standard_descriptors(void **state)
 
 static void test_creates_a_process_group(void **state)
 {
-    assert_says(*state,
-                "read pid name state parent group rest < /proc/$$/stat; "
-                "test $group = $$ && echo own",
-                "own\n");
+    assert_output(*state,
+                  "read pid name state parent group rest < /proc/$$/stat; "
+                  "test $group = $$ && echo own",
+                  "own\n");
 }
 
 static void test_resets_signals(void **state)
@@ -181,8 +181,8 @@ static void test_resets_signals(void **state)
     sigprocmask(SIG_BLOCK, &blocked, &before);
     signal(SIGPIPE, SIG_IGN);
     /* the last seven digits: 32 and above are reserved by libc */
-    assert_says(w, "exec sed -n 's/^Sig[BI].*\\(.......\\)$/\\1/p' /proc/self/status",
-                "0000000\n0000000\n");
+    assert_output(w, "exec sed -n 's/^Sig[BI].*\\(.......\\)$/\\1/p' /proc/self/status",
+                  "0000000\n0000000\n");
     signal(SIGPIPE, SIG_DFL);
     sigprocmask(SIG_SETMASK, &before, NULL);
 }
@@ -207,7 +207,7 @@ static void test_accepts_output_of_exactly_the_limit(void **state)
 {
     struct child_world *w = *state;
     w->spec.output_max = 6;
-    assert_says(w, "echo hello", "hello\n");
+    assert_output(w, "echo hello", "hello\n");
 }
 
 static void test_reports_one_byte_over_the_limit(void **state)

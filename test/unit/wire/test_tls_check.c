@@ -22,7 +22,7 @@
 static char *outcome(const struct tls_certs *certs, const struct tls_plan *plan)
 {
     struct tls_world w;
-    char *said;
+    char *text;
     tls_world_init(&w, certs, plan);
     w.reader.write_in_open =
         "hello"; /* in TLS 1.3 a server refuses a client certificate only after the handshake */
@@ -30,22 +30,22 @@ static char *outcome(const struct tls_certs *certs, const struct tls_plan *plan)
     if (w.peer.failed)
         pipe_end(w.pipe, INF_EEOF, "FIN");
     sim_run(&w.sim);
-    said = xstrdup(w.reader.ended ? w.reader.why.text : "");
+    text = xstrdup(w.reader.ended ? w.reader.why.text : "");
     assert_int_equal(w.reader.ended ? INF_ETLS : 0, w.reader.why.code);
     assert_int_equal(w.reader.ended ? 0 : 5, w.peer.received.len);
     tls_world_done(&w);
-    return said;
+    return text;
 }
 
 static void expect_outcome(void **state, const struct tls_plan *plan, const char *expected)
 {
     struct tls_plan p = *plan;
     for (int tls12 = 0; tls12 <= 1; tls12++) {
-        char *said;
+        char *text;
         p.tls12 = tls12;
-        said = outcome(*state, &p);
-        assert_string_equal(said, expected);
-        free(said);
+        text = outcome(*state, &p);
+        assert_string_equal(text, expected);
+        free(text);
     }
 }
 
@@ -106,15 +106,15 @@ static void accepts_a_wildcard_for_one_whole_label(void **state)
 
 static void truncates_a_long_list_of_names(void **state)
 {
-    char sans[4096] = "DNS:a.example.com", *said;
+    char sans[4096] = "DNS:a.example.com", *text;
     struct cert *cert;
     for (int i = 0; i < 100; i++)
         strcat(sans, ",DNS:another.example.com");
     cert = signed_cert(state, sans, 0, 0);
-    said = outcome(*state, &(struct tls_plan){.host = "x.org", .server = cert});
-    assert_non_null(strstr(said, "is valid for a.example.com, another.example.com, "));
-    assert_non_null(strstr(said, "..., not for x.org"));
-    free(said);
+    text = outcome(*state, &(struct tls_plan){.host = "x.org", .server = cert});
+    assert_non_null(strstr(text, "is valid for a.example.com, another.example.com, "));
+    assert_non_null(strstr(text, "..., not for x.org"));
+    free(text);
     cert_free(cert);
 }
 
@@ -186,11 +186,11 @@ static void names_an_expired_authority(void **state)
 static void refuses_and_names_an_unknown_authority(void **state)
 {
     const struct tls_certs *certs = *state;
-    static const char *const said = "certificate of localhost:6443 is signed by unknown authority "
+    static const char *const text = "certificate of localhost:6443 is signed by unknown authority "
                                     "'CN=test-ca'; set certificate-authority";
     struct cert *namesake = cert_make(&(struct cert_spec){.cn = "test-ca", .ca = true});
-    expect_outcome(state, &(struct tls_plan){.ca = certs->other_ca}, said);
-    expect_outcome(state, &(struct tls_plan){.ca = namesake}, said);
+    expect_outcome(state, &(struct tls_plan){.ca = certs->other_ca}, text);
+    expect_outcome(state, &(struct tls_plan){.ca = namesake}, text);
     cert_free(namesake);
 }
 
@@ -314,7 +314,7 @@ static void explains_every_alert(void **state)
 {
     static const struct {
         char alert;
-        const char *said;
+        const char *text;
     } rows[] = {
         {40, "TLS with localhost:6443: sslv3 alert handshake failure"},
         {42, "localhost:6443 rejected the client certificate"},
@@ -340,7 +340,7 @@ static void explains_every_alert(void **state)
         pipe_end(w.pipe, INF_EEOF, "FIN");
         sim_run(&w.sim);
         assert_int_equal(w.reader.ended, 1);
-        assert_string_equal(w.reader.why.text, rows[i].said);
+        assert_string_equal(w.reader.why.text, rows[i].text);
         assert_int_equal(w.reader.why.code, INF_ETLS);
         tls_world_done(&w);
     }
@@ -424,7 +424,7 @@ static void accepts_several_authorities_and_a_chain(void **state)
 /* A connection with the system's authorities: a file that contains @cert. */
 static char *outcome_with_system(const struct tls_certs *certs, const struct cert *cert)
 {
-    char path[] = "/tmp/test_tls_check.XXXXXX", *said;
+    char path[] = "/tmp/test_tls_check.XXXXXX", *text;
     FILE *file = fdopen(mkstemp(path), "w");
     struct tls_world w;
     assert_true(fputs(cert->pem, file) >= 0 && fclose(file) == 0);
@@ -437,22 +437,22 @@ static char *outcome_with_system(const struct tls_certs *certs, const struct cer
     unlink(path);
     tls_world_again(&w, &(struct tls_plan){0});
     sim_run(&w.sim);
-    said = xstrdup(w.reader.ended ? w.reader.why.text : "");
+    text = xstrdup(w.reader.ended ? w.reader.why.text : "");
     assert_int_equal(w.reader.opened, !w.reader.ended);
     tls_world_done(&w);
-    return said;
+    return text;
 }
 
 static void uses_the_authorities_of_the_system_by_default(void **state)
 {
     const struct tls_certs *certs = *state;
-    char *said = outcome_with_system(certs, certs->ca);
-    assert_string_equal(said, "");
-    free(said);
-    said = outcome_with_system(certs, certs->other_ca);
-    assert_string_equal(said, "certificate of localhost:6443 is signed by unknown authority "
+    char *text = outcome_with_system(certs, certs->ca);
+    assert_string_equal(text, "");
+    free(text);
+    text = outcome_with_system(certs, certs->other_ca);
+    assert_string_equal(text, "certificate of localhost:6443 is signed by unknown authority "
                               "'CN=test-ca'; set certificate-authority");
-    free(said);
+    free(text);
 }
 
 int main(void)

@@ -85,7 +85,7 @@ static void on_tick_end_writes(struct pipe *pipe)
 }
 
 /* A connection that is cut at @limit; if @resumed, with the session of another one. */
-static void converse(struct cut_world *c, size_t limit, bool resumed)
+static void exchange_bytes(struct cut_world *c, size_t limit, bool resumed)
 {
     static void (*const on_tick[])(struct pipe *) = {
         [SPLIT] = on_tick_split,
@@ -110,7 +110,7 @@ static void converse(struct cut_world *c, size_t limit, bool resumed)
 /* The number of bytes of a connection, plus or minus two: signatures differ in length. */
 static size_t length(struct cut_world *c, bool resumed)
 {
-    converse(c, SIZE_MAX, resumed);
+    exchange_bytes(c, SIZE_MAX, resumed);
     assert_int_equal(c->w.reader.got.len, 4);
     assert_int_equal(c->w.peer.resumed, resumed);
     return c->cut == END_WRITES ? c->n_written : c->n_read;
@@ -177,7 +177,7 @@ static void cut_everywhere(const struct tls_certs *certs, enum cut cut, bool res
         for (size_t limit = 0; limit < len; limit++) {
             if (!is_chosen(limit, len))
                 continue;
-            converse(&c, limit, resumed);
+            exchange_bytes(&c, limit, resumed);
             expect(&c);
         }
         tls_world_done(&c.w);

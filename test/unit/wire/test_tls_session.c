@@ -41,7 +41,7 @@ static bool resumed_again(struct tls_world *w, const struct tls_plan *names)
 }
 
 /* A connection that ends after our hello: the session it offered was used. */
-static void waste_one(struct tls_world *w, const struct tls_plan *names)
+static void use_up_a_session(struct tls_world *w, const struct tls_plan *names)
 {
     tls_world_again(w, names);
     sim_tick(&w->sim);
@@ -89,7 +89,7 @@ static void uses_a_ticket_once(void **state)
         tls_world_init(&w, *state, kinds);
         assert_false(resumed(&w));
         for (int i = 0; i < wasted; i++)
-            waste_one(&w, kinds);
+            use_up_a_session(&w, kinds);
         assert_int_equal(resumed_again(&w, kinds), wasted < tickets);
         tls_world_done(&w);
     }
@@ -100,7 +100,7 @@ static void does_not_reuse_a_session_that_failed(void **state)
     struct tls_world w;
     tls_world_init(&w, *state, &kinds[1]);
     assert_false(resumed(&w));
-    waste_one(&w, &kinds[1]);
+    use_up_a_session(&w, &kinds[1]);
     assert_false(resumed_again(&w, &kinds[1]));
     tls_world_done(&w);
 }
@@ -193,7 +193,7 @@ static void resumes_with_a_client_certificate(void **state)
 /* --- time ------------------------------------------------------------------------------------- */
 
 /* Twelve hours before @plan's server or its chain expires, until then, and after. */
-static void expect_end(const struct tls_certs *certs, const struct tls_plan *plan, const char *said)
+static void expect_end(const struct tls_certs *certs, const struct tls_plan *plan, const char *text)
 {
     struct tls_world w;
     tls_world_init(&w, certs, plan);
@@ -205,7 +205,7 @@ static void expect_end(const struct tls_certs *certs, const struct tls_plan *pla
     tls_world_again(&w, plan);
     sim_run(&w.sim);
     assert_int_equal(w.reader.ended, 1);
-    assert_string_equal(w.reader.why.text, said);
+    assert_string_equal(w.reader.why.text, text);
     tls_world_done(&w);
 }
 

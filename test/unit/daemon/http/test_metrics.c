@@ -1,6 +1,6 @@
 /*
- * test_metrics.c - pages of metrics, read back by a strict reader of the format: what a scraper
- * might shrug off fails here.
+ * test_metrics.c - pages of metrics, parsed by a strict parser of the format, which refuses
+ * errors that a scraper might ignore.
  */
 #include <float.h>
 #include <math.h>
@@ -105,7 +105,7 @@ static void read_sample(struct page *p, const char *family)
 {
     const char *begin = p->at;
     char *name = read_name(p);
-    assert_string_equal(name, family); /* so families come in groups */
+    assert_string_equal(name, family); /* so families are contiguous */
     free(name);
     read_labels(p);
     p->series[p->n_series] = xstrndup(begin, (size_t)(p->at - begin));

@@ -75,7 +75,7 @@ static void the_status_of_several_streams_has_the_oldest_error(void **state)
                       "namespace 'kube-system': pods is forbidden");
 }
 
-/* ---- words ---- */
+/* ---- states as text ---- */
 
 static void the_status_has_each_state_and_its_duration(void **state)
 {
@@ -135,7 +135,7 @@ static void ready_if_all_watches_are_ready(void **state)
     assert_true(report_ready(&w->d, false, &out));
     assert_string_equal(text_of(&out), "ready\n");
     buf_clear(&out);
-    world_apply_says(w, conf, "2 watches started, 1 event log added");
+    world_apply_expect(w, conf, "2 watches started, 1 event log added");
     assert_false(report_ready(&w->d, false, &out));
     assert_string_equal(text_of(&out), "[-] a/pods: syncing, 0 objects, no data received yet\n"
                                        "[-] b/nodes: syncing, 0 objects, no data received yet\n"
@@ -151,9 +151,9 @@ static void not_ready_while_an_event_log_is_stuck(void **state)
     struct daemon_world *w = *state;
     struct buf out = {0};
     const char *log;
-    world_apply_says(w,
-                     "event_logs: [{path: missing/e.jsonl, stuck_after: 1ms}, {path: f.jsonl}]\n",
-                     "no watches, 2 event logs added");
+    world_apply_expect(w,
+                       "event_logs: [{path: missing/e.jsonl, stuck_after: 1ms}, {path: f.jsonl}]\n",
+                       "no watches, 2 event logs added");
     journal_start(&w->d.journal, "");
     do {
         uv_run(&w->d.uv, UV_RUN_ONCE);
@@ -180,7 +180,7 @@ static void a_dump_is_json(void **state)
     struct buf out = {0};
     yyjson_doc *doc;
     yyjson_val *pods;
-    world_apply_says(w, conf, "2 watches started, 1 event log added");
+    world_apply_expect(w, conf, "2 watches started, 1 event log added");
     report_dump(&w->d, &out);
     doc = yyjson_read(out.bytes, out.len, 0);
     assert_non_null(doc);
@@ -231,7 +231,7 @@ static void every_metric_is_in_the_manual(void **state)
     struct daemon_world *w = *state;
     struct buf out = {0};
     char *text = manual(), *rest, *line;
-    world_apply_says(w, conf, "2 watches started, 1 event log added");
+    world_apply_expect(w, conf, "2 watches started, 1 event log added");
     put_metrics(&w->d, SIZE_MAX, &out);
     rest = text_of(&out);
     assert_non_null(strstr(rest, "\ninformerd_watch_up{cluster=\"a\",watch=\"pods\"} 0\n"));
@@ -247,7 +247,7 @@ static void a_page_in_slices_equals_a_page_in_one_piece(void **state)
     struct daemon_world *w = *state;
     struct buf whole = {0}, sliced = {0};
     char *process;
-    world_apply_says(w, conf, "2 watches started, 1 event log added");
+    world_apply_expect(w, conf, "2 watches started, 1 event log added");
     put_metrics(&w->d, SIZE_MAX, &whole);
     process = strstr(text_of(&whole), "# HELP process_");
     assert_non_null(process); /* what follows, such as CPU time, changes */
@@ -265,10 +265,10 @@ static void a_page_has_the_names_of_its_request_after_a_reload(void **state)
     struct daemon_world *w = *state;
     struct metrics_page *page;
     struct buf out = {0};
-    world_apply_says(w, conf, "2 watches started, 1 event log added");
+    world_apply_expect(w, conf, "2 watches started, 1 event log added");
     page = metrics_page_new(&w->d);
     assert_false(metrics_page_put_some(page, 1, &out));
-    world_apply_says(w, "watches: []\n", "2 watches stopped, 1 event log removed");
+    world_apply_expect(w, "watches: []\n", "2 watches stopped, 1 event log removed");
     while (!metrics_page_put_some(page, 1, &out))
         continue;
     assert_non_null(

@@ -13,7 +13,7 @@
 #include "changes.h"
 #include "daemon/journal/filter.h"
 
-static bool takes(const struct filter_settings *settings, const struct sample *sample)
+static bool accepts(const struct filter_settings *settings, const struct sample *sample)
 {
     struct inf_error err;
     struct filter *filter = filter_make(settings, &err);
@@ -53,7 +53,7 @@ static void selects_namespaces_by_pattern(void **state)
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         const char *names[] = {"other", rows[i].pattern};
         struct filter_settings s = {.namespaces = names, .n_namespaces = 2};
-        assert_int_equal(takes(&s, &sample), rows[i].taken);
+        assert_int_equal(accepts(&s, &sample), rows[i].taken);
     }
     sample_free(&sample);
 }
@@ -75,7 +75,7 @@ static void selects_names_by_regular_expression(void **state)
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         const char *names[] = {"^other$", rows[i].regex};
         struct filter_settings s = {.names = names, .n_names = 2};
-        assert_int_equal(takes(&s, &sample), rows[i].taken);
+        assert_int_equal(accepts(&s, &sample), rows[i].taken);
     }
     sample_free(&sample);
     assert_null(filter_make(&invalid, &err));
@@ -89,14 +89,14 @@ static void selects_verbs_and_initial_objects(void **state)
     (void)state;
     sample_pod(&added, NULL, "");
     sample_pod(&changed, "'a':1", "'a':2");
-    assert_true(takes(&s, &added));
-    assert_false(takes(&s, &changed));
+    assert_true(accepts(&s, &added));
+    assert_false(accepts(&s, &changed));
     s.verbs = 0;
-    assert_true(takes(&s, &changed));
+    assert_true(accepts(&s, &changed));
     added.event.origin = INF_INITIAL;
-    assert_false(takes(&s, &added));
+    assert_false(accepts(&s, &added));
     s.initial = true;
-    assert_true(takes(&s, &added));
+    assert_true(accepts(&s, &added));
     sample_free(&added);
     sample_free(&changed);
 }
@@ -132,7 +132,7 @@ static void selects_changes_of_the_given_paths(void **state)
         struct filter_settings s = {.changed = paths, .n_changed = 2};
         struct sample sample;
         sample_pod(&sample, rows[i].before, rows[i].after);
-        if (takes(&s, &sample) != rows[i].taken)
+        if (accepts(&s, &sample) != rows[i].taken)
             fail_msg("%s: %s -> %s", rows[i].path, rows[i].before, rows[i].after);
         sample_free(&sample);
     }
@@ -145,7 +145,7 @@ static void changed_paths_apply_to_modified_only(void **state)
     struct sample sample;
     (void)state;
     sample_pod(&sample, NULL, "'spec':{}");
-    assert_true(takes(&s, &sample));
+    assert_true(accepts(&s, &sample));
     sample_free(&sample);
 }
 
@@ -168,7 +168,7 @@ static void selects_by_labels_before_or_after_the_change(void **state)
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct sample sample;
         sample_make(&sample, rows[i].before, rows[i].after);
-        assert_int_equal(takes(&s, &sample), rows[i].taken);
+        assert_int_equal(accepts(&s, &sample), rows[i].taken);
         sample_free(&sample);
     }
 }

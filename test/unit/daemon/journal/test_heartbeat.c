@@ -56,7 +56,8 @@ static const struct row {
     {"Widget", "'status':{'checked':" T1 "}", "'status':{'checked':'2026-01-01T00:00:00'}", false},
 };
 
-static bool is_beat(const char *kind, const char *before, const char *after, const char *notes[2])
+static bool is_heartbeat(const char *kind, const char *before, const char *after,
+                         const char *notes[2])
 {
     static const char form[] =
         "{'kind':'%s','apiVersion':'v1','metadata':{'name':'x','annotations':{%s}},%s}";
@@ -77,7 +78,7 @@ static void each_update_is_a_heartbeat_or_not_as_in_the_table(void **state)
     const char *none[2] = {"", ""};
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        if (is_beat(rows[i].kind, rows[i].before, rows[i].after, none) != rows[i].beat)
+        if (is_heartbeat(rows[i].kind, rows[i].before, rows[i].after, none) != rows[i].beat)
             fail_msg("%s: %s -> %s", rows[i].kind, rows[i].before, rows[i].after);
     }
 }
@@ -91,10 +92,10 @@ static void renewals_of_a_leader_annotation_are_heartbeats(void **state)
                            RECORD("b", "2026-01-01T00:00:02Z")};
     const char *odd[2] = {LEADER "'x'", LEADER "'y'"};
     (void)state;
-    assert_true(is_beat("ConfigMap", "'data':{}", "'data':{}", renewed));
-    assert_false(is_beat("ConfigMap", "'data':{}", "'data':{}", lost));
-    assert_false(is_beat("ConfigMap", "'data':{}", "'data':{}", odd));
-    assert_false(is_beat("ConfigMap", "'data':{}", "'data':{'a':'b'}", renewed));
+    assert_true(is_heartbeat("ConfigMap", "'data':{}", "'data':{}", renewed));
+    assert_false(is_heartbeat("ConfigMap", "'data':{}", "'data':{}", lost));
+    assert_false(is_heartbeat("ConfigMap", "'data':{}", "'data':{}", odd));
+    assert_false(is_heartbeat("ConfigMap", "'data':{}", "'data':{'a':'b'}", renewed));
 }
 
 static void a_truncated_diff_is_no_heartbeat(void **state)

@@ -33,7 +33,7 @@ static void lines_collected_meanwhile_are_written_at_once(void **state)
     assert_int_equal(w->log.bytes, 6);
 }
 
-/* The disk reports the end of a write only when it is asked. */
+/* The disk reports the end of a write only when it is collected. */
 static void the_next_lines_collect_the_end_of_a_write(void **state)
 {
     struct event_log_world *w = *state;

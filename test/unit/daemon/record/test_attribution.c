@@ -161,7 +161,7 @@ static char *text_of(const struct state *s)
         s->metadata, s->entries, s->rest);
 }
 
-static void put_who(struct buf *out, const struct inf_event *event, const struct inf_diff *diff)
+static void put_manager(struct buf *out, const struct inf_event *event, const struct inf_diff *diff)
 {
     struct inf_writer who;
     if (attribution_find(event, diff, &who))
@@ -176,7 +176,7 @@ static void each_change_has_the_manager_in_the_table(void **state)
         struct sample sample;
         struct buf who = {0};
         sample_make(&sample, before, after);
-        put_who(&who, &sample.event, sample.diff);
+        put_manager(&who, &sample.event, sample.diff);
         buf_putc(&who, '\0');
         if (strcmp(who.bytes, rows[i].expected) != 0)
             fail_msg("%s: '%s', not '%s'", rows[i].what, who.bytes, rows[i].expected);
@@ -213,7 +213,7 @@ static void a_recorded_pod_has_the_expected_managers(void **state)
         struct inf_event event = {
             .verb = before ? INF_MODIFIED : INF_ADDED, .old_object = before, .new_object = after};
         struct inf_diff *diff = before ? inf_diff_make(before, after, NULL, NULL) : NULL;
-        put_who(&managers, &event, diff);
+        put_manager(&managers, &event, diff);
         buf_putc(&managers, '\n');
         inf_diff_free(diff);
         inf_object_unref(before);

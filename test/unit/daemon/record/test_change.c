@@ -17,7 +17,7 @@
 
 static const struct watch_id nameless = {.name = "pods"};
 
-static void assert_says(const struct sample *sample, bool values, const char *expected)
+static void assert_message(const struct sample *sample, bool values, const char *expected)
 {
     struct change change;
     struct buf out = {0};
@@ -28,11 +28,11 @@ static void assert_says(const struct sample *sample, bool values, const char *ex
     buf_free(&out);
 }
 
-static void assert_pod_says(const char *before, const char *after, const char *expected)
+static void assert_pod_message(const char *before, const char *after, const char *expected)
 {
     struct sample sample;
     sample_pod(&sample, before, after);
-    assert_says(&sample, true, expected);
+    assert_message(&sample, true, expected);
     sample_free(&sample);
 }
 
@@ -40,14 +40,14 @@ static void added_and_deleted_objects_have_a_sentence(void **state)
 {
     struct sample sample;
     (void)state;
-    assert_pod_says(NULL, "'spec':{}", "Pod shop/web-0 added");
-    assert_pod_says("'spec':{}", NULL, "Pod shop/web-0 deleted");
+    assert_pod_message(NULL, "'spec':{}", "Pod shop/web-0 added");
+    assert_pod_message("'spec':{}", NULL, "Pod shop/web-0 deleted");
     sample_pod(&sample, "'spec':{}", NULL);
     sample.event.final = false;
-    assert_says(&sample, true, "Pod shop/web-0 deleted, last state unknown");
+    assert_message(&sample, true, "Pod shop/web-0 deleted, last state unknown");
     sample_free(&sample);
     sample_make(&sample, NULL, "{'kind':'Node','apiVersion':'v1','metadata':{'name':'n1'}}");
-    assert_says(&sample, true, "Node n1 added");
+    assert_message(&sample, true, "Node n1 added");
     sample_free(&sample);
 }
 
@@ -58,7 +58,7 @@ static void a_change_without_a_manager_names_none(void **state)
     char *before = pod_text(7, "'spec':{}"), *after = pod_text(7, "'spec':{'nodeName':'n1'}");
     (void)state;
     sample_make(&sample, before, after);
-    assert_says(&sample, true, "Pod shop/web-0 changed: spec.nodeName -> n1");
+    assert_message(&sample, true, "Pod shop/web-0 changed: spec.nodeName -> n1");
     sample_free(&sample);
     free(before);
     free(after);
@@ -94,14 +94,14 @@ static void a_modified_object_shows_old_and_new_values(void **state)
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         char says[256];
         snprintf(says, sizeof(says), "Pod shop/web-0 changed: %s by kubelet", rows[i].says);
-        assert_pod_says(rows[i].before, rows[i].after, says);
+        assert_pod_message(rows[i].before, rows[i].after, says);
     }
 }
 
 static void the_most_important_change_comes_first(void **state)
 {
     (void)state;
-    assert_pod_says(
+    assert_pod_message(
         "'metadata2':1,'status':{'startTime':'2026-01-01T00:00:00Z','phase':'Pending',"
         "'conditions':[{'type':'Ready','status':'False','lastTransitionTime':'x'}]},"
         "'spec':{'nodeName':'n1','containers':[{'name':'a','image':'a:1'}]}",
@@ -112,7 +112,7 @@ static void the_most_important_change_comes_first(void **state)
         "status.conditions[type=Ready].status False -> True, "
         "spec.containers[name=a].image a:1 -> a:2, spec.nodeName n1 -> n2, metadata2 1 -> 2, 2 more "
         "by kubelet");
-    assert_pod_says(
+    assert_pod_message(
         "'status':{'containerStatuses':[{'name':'a','state':{'terminated':{'exitCode':1}}}]}",
         "'status':{'containerStatuses':[{'name':'a','state':{'waiting':{'reason':"
         "'CrashLoopBackOff','message':'back-off 10s restarting failed container'}}}]}",
@@ -125,14 +125,14 @@ static void without_values_only_paths_are_written(void **state)
     struct sample sample;
     (void)state;
     sample_pod(&sample, "'data':{'a':'secret','b':'x'}", "'data':{'a':'hidden'}");
-    assert_says(&sample, false, "Pod shop/web-0 changed: data.a, data.b removed by kubelet");
+    assert_message(&sample, false, "Pod shop/web-0 changed: data.a, data.b removed by kubelet");
     sample_free(&sample);
 }
 
 static void an_update_of_no_kept_field_has_its_own_sentence(void **state)
 {
     (void)state;
-    assert_pod_says("'a':1", "'a':1", "Pod shop/web-0 updated, but no kept field changed");
+    assert_pod_message("'a':1", "'a':1", "Pod shop/web-0 updated, but no kept field changed");
 }
 
 #define EVENT_META "'metadata':{'name':'web-0.17','namespace':'shop'}"
@@ -145,12 +145,12 @@ static void an_event_object_shows_its_message(void **state)
                 "{'kind':'Event','apiVersion':'v1'," EVENT_META
                 ",'involvedObject':{'kind':'Pod','namespace':'shop','name':'web-0'},"
                 "'reason':'BackOff','message':'Back-off restarting','count':12,'type':'Warning'}");
-    assert_says(&sample, true, "Pod shop/web-0: BackOff: Back-off restarting (x12)");
+    assert_message(&sample, true, "Pod shop/web-0: BackOff: Back-off restarting (x12)");
     sample_free(&sample);
     sample_make(&sample, NULL,
                 "{'kind':'Event','apiVersion':'events.k8s.io/v1'," EVENT_META
                 ",'regarding':{'kind':'Node','name':'n1'},'reason':'Ready','note':'is up'}");
-    assert_says(&sample, true, "Node n1: Ready: is up");
+    assert_message(&sample, true, "Node n1: Ready: is up");
     sample_free(&sample);
 }
 

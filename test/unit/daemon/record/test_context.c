@@ -1,5 +1,5 @@
 /*
- * test_context.c - what records say about an object besides its identity, and the workload of a Pod.
+ * test_context.c - the context of an object in records, and the workload of a Pod.
  */
 #include <setjmp.h>
 #include <stdarg.h>

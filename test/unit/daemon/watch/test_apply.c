@@ -51,11 +51,11 @@ static void unchanged_watches_continue(void **state)
 {
     struct daemon_world *w = *state;
     struct watcher *pods, *nodes;
-    world_apply_says(w, "watches:\n" PODS NODES, "2 watches started");
+    world_apply_expect(w, "watches:\n" PODS NODES, "2 watches started");
     pods = world_watcher(w, "pods");
     nodes = world_watcher(w, "nodes");
     assert_borrowed_from_conf(&w->d);
-    world_apply_says(w, "log: {level: debug}\nwatches:\n" NODES PODS, "2 watches unchanged");
+    world_apply_expect(w, "log: {level: debug}\nwatches:\n" NODES PODS, "2 watches unchanged");
     assert_ptr_equal(world_watcher(w, "pods"), pods);
     assert_ptr_equal(world_watcher(w, "nodes"), nodes);
     assert_borrowed_from_conf(&w->d);
@@ -67,13 +67,13 @@ static void the_option_ignore_changes_without_a_relist(void **state)
 {
     struct daemon_world *w = *state;
     struct watcher *nodes;
-    world_apply_says(w, "watches:\n  - {resource: nodes, cluster: b, ignore: []}\n",
-                     "1 watch started");
+    world_apply_expect(w, "watches:\n  - {resource: nodes, cluster: b, ignore: []}\n",
+                       "1 watch started");
     nodes = world_watcher(w, "nodes");
     assert_false(nodes->channel.info.ignore_heartbeats);
     assert_false(nodes->channel.info.ignore_unchanged);
-    world_apply_says(w, "watches:\n  - {resource: nodes, cluster: b, ignore: [heartbeats]}\n",
-                     "1 watch unchanged");
+    world_apply_expect(w, "watches:\n  - {resource: nodes, cluster: b, ignore: [heartbeats]}\n",
+                       "1 watch unchanged");
     assert_ptr_equal(world_watcher(w, "nodes"), nodes);
     assert_true(nodes->channel.info.ignore_heartbeats);
 }
@@ -87,16 +87,16 @@ static void a_renamed_watch_continues(void **state)
 {
     struct daemon_world *w = *state;
     const struct inf_store *store;
-    world_apply_says(w, "watches:\n" NODES, "1 watch started");
+    world_apply_expect(w, "watches:\n" NODES, "1 watch started");
     store = store_of(w, "nodes");
-    world_apply_says(w, "watches:\n  - {name: machines, resource: nodes, cluster: b}\n",
-                     "1 watch unchanged");
+    world_apply_expect(w, "watches:\n  - {name: machines, resource: nodes, cluster: b}\n",
+                       "1 watch unchanged");
     assert_ptr_equal(store_of(w, "machines"), store);
     assert_borrowed_from_conf(&w->d);
-    world_apply_says(w, /* either of them may be the previous watch */
-                     "watches:\n  - {name: x, resource: nodes, cluster: b}\n"
-                     "  - {name: y, resource: nodes, cluster: b}\n",
-                     "1 watch unchanged, 1 watch started");
+    world_apply_expect(w, /* either of them may be the previous watch */
+                       "watches:\n  - {name: x, resource: nodes, cluster: b}\n"
+                       "  - {name: y, resource: nodes, cluster: b}\n",
+                       "1 watch unchanged, 1 watch started");
     assert_borrowed_from_conf(&w->d);
 }
 
@@ -104,28 +104,28 @@ static void a_changed_watch_keeps_its_cache(void **state)
 {
     struct daemon_world *w = *state;
     const struct inf_store *store;
-    world_apply_says(w, "watches:\n" NODES, "1 watch started");
+    world_apply_expect(w, "watches:\n" NODES, "1 watch started");
     store = store_of(w, "nodes");
-    world_apply_says(w, "watches:\n  - {resource: nodes, cluster: b, label_selector: a=b}\n",
-                     "1 watch changed");
+    world_apply_expect(w, "watches:\n  - {resource: nodes, cluster: b, label_selector: a=b}\n",
+                       "1 watch changed");
     assert_ptr_equal(store_of(w, "nodes"), store);
     assert_true(world_watcher(w, "nodes")->selection.selects);
     assert_borrowed_from_conf(&w->d);
-    world_apply_says(w,
-                     "watches:\n  - {resource: nodes, cluster: b, indexes: {role: "
-                     "metadata.labels.role}, drop: [status]}\n",
-                     "1 watch changed");
+    world_apply_expect(w,
+                       "watches:\n  - {resource: nodes, cluster: b, indexes: {role: "
+                       "metadata.labels.role}, drop: [status]}\n",
+                       "1 watch changed");
     assert_ptr_equal(store_of(w, "nodes"), store);
-    world_apply_says(w, "watches:\n  - {name: nodes, resource: pods, cluster: b}\n",
-                     "1 watch started, 1 watch stopped");
+    world_apply_expect(w, "watches:\n  - {name: nodes, resource: pods, cluster: b}\n",
+                       "1 watch started, 1 watch stopped");
 }
 
 static void namespaces_can_be_added_and_removed(void **state)
 {
     struct daemon_world *w = *state;
-    world_apply_says(w, "watches:\n" PODS, "1 watch started");
-    world_apply_says(w, "watches:\n  - {resource: pods, cluster: a, namespaces: [shop, lab]}\n",
-                     "1 watch changed");
+    world_apply_expect(w, "watches:\n" PODS, "1 watch started");
+    world_apply_expect(w, "watches:\n  - {resource: pods, cluster: a, namespaces: [shop, lab]}\n",
+                       "1 watch changed");
     assert_int_equal(count_streams(world_watcher(w, "pods")),
                      3); /* billing stays until its objects are reported as deleted */
     assert_borrowed_from_conf(&w->d);
@@ -135,23 +135,23 @@ static void only_changed_watches_restart(void **state)
 {
     struct daemon_world *w = *state;
     struct watcher *nodes;
-    world_apply_says(w, "watches:\n" PODS NODES, "2 watches started");
+    world_apply_expect(w, "watches:\n" PODS NODES, "2 watches started");
     nodes = world_watcher(w, "nodes");
-    world_apply_says(w, "watches:\n" NODES "  - {resource: pods, cluster: a}\n",
-                     "1 watch unchanged, 1 watch started, 1 watch stopped");
+    world_apply_expect(w, "watches:\n" NODES "  - {resource: pods, cluster: a}\n",
+                       "1 watch unchanged, 1 watch started, 1 watch stopped");
     assert_ptr_equal(world_watcher(w, "nodes"), nodes);
     assert_int_equal(count_streams(world_watcher(w, "pods")), 1);
     assert_borrowed_from_conf(&w->d);
-    world_apply_says(w, "watches: []\n", "2 watches stopped");
-    world_apply_says(w, "watches: []\n", "no watches");
+    world_apply_expect(w, "watches: []\n", "2 watches stopped");
+    world_apply_expect(w, "watches: []\n", "no watches");
 }
 
 static void a_watch_can_move_to_another_cluster(void **state)
 {
     struct daemon_world *w = *state;
-    world_apply_says(w, "watches:\n" NODES, "1 watch started");
-    world_apply_says(w, "watches:\n  - {resource: nodes, cluster: a}\n",
-                     "1 watch started, 1 watch stopped");
+    world_apply_expect(w, "watches:\n" NODES, "1 watch started");
+    world_apply_expect(w, "watches:\n  - {resource: nodes, cluster: a}\n",
+                       "1 watch started, 1 watch stopped");
     assert_string_equal(world_watcher(w, "nodes")->channel.info.id.cluster, "a");
     assert_borrowed_from_conf(&w->d);
 }
@@ -161,12 +161,12 @@ static void another_server_url_is_another_cluster(void **state)
     struct daemon_world *w = *state;
     struct watcher *pods;
     struct cluster *a;
-    world_apply_says(w, "watches:\n" PODS NODES, "2 watches started");
+    world_apply_expect(w, "watches:\n" PODS NODES, "2 watches started");
     pods = world_watcher(w, "pods");
     a = pods->cluster;
     world_put_cluster(w, "b", 3);
-    world_apply_says(w, "watches:\n" PODS NODES,
-                     "1 watch unchanged, 1 watch started, 1 watch stopped");
+    world_apply_expect(w, "watches:\n" PODS NODES,
+                       "1 watch unchanged, 1 watch started, 1 watch stopped");
     assert_ptr_equal(world_watcher(w, "pods"), pods);
     assert_ptr_equal(pods->cluster, a);
     assert_string_equal(inf_client_server(world_watcher(w, "nodes")->cluster->client),
@@ -177,19 +177,19 @@ static void another_server_url_is_another_cluster(void **state)
 static void a_renamed_cluster_is_another_cluster(void **state)
 {
     struct daemon_world *w = *state;
-    world_apply_says(w,
-                     "clusters: [{name: a, kubeconfig: a.kubeconfig}]\n"
-                     "watches: [{resource: nodes}]\n",
-                     "1 watch started");
-    world_apply_says(w,
-                     "clusters: [{name: z, kubeconfig: a.kubeconfig}]\n"
-                     "watches: [{resource: nodes}]\n",
-                     "1 watch started, 1 watch stopped");
+    world_apply_expect(w,
+                       "clusters: [{name: a, kubeconfig: a.kubeconfig}]\n"
+                       "watches: [{resource: nodes}]\n",
+                       "1 watch started");
+    world_apply_expect(w,
+                       "clusters: [{name: z, kubeconfig: a.kubeconfig}]\n"
+                       "watches: [{resource: nodes}]\n",
+                       "1 watch started, 1 watch stopped");
     assert_string_equal(world_watcher(w, "nodes")->channel.info.id.cluster, "z");
     assert_borrowed_from_conf(&w->d);
 }
 
-/* Both read one copy. It stays when one of them goes. */
+/* Both use one cache. It is kept when one of them is removed. */
 static void identical_watches_share_one_cache(void **state)
 {
     static const char one[] = "  - {name: one, resource: nodes, cluster: b}\n";
@@ -199,10 +199,10 @@ static void identical_watches_share_one_cache(void **state)
     char *second = xasprintf("watches:\n%s", two);
     struct watcher_status status;
     const struct inf_store *store;
-    world_apply_says(w, both, "2 watches started");
+    world_apply_expect(w, both, "2 watches started");
     store = inf_informer_store(watcher_first(world_watcher(w, "one"))->informer);
     assert_ptr_equal(inf_informer_store(watcher_first(world_watcher(w, "two"))->informer), store);
-    world_apply_says(w, second, "1 watch unchanged, 1 watch stopped");
+    world_apply_expect(w, second, "1 watch unchanged, 1 watch stopped");
     assert_ptr_equal(inf_informer_store(watcher_first(world_watcher(w, "two"))->informer), store);
     watcher_status(world_watcher(w, "two"), &status);
     assert_int_equal(status.streams, 1);
@@ -214,10 +214,10 @@ static void identical_watches_share_one_cache(void **state)
 static void builtin_resources_have_a_kind_before_discovery(void **state)
 {
     struct daemon_world *w = *state;
-    world_apply_says(w,
-                     "watches:\n" NODES "  - {resource: deployments.apps/v1, cluster: a}\n"
-                     "  - {resource: deployments.example.com/v1, cluster: a}\n",
-                     "3 watches started");
+    world_apply_expect(w,
+                       "watches:\n" NODES "  - {resource: deployments.apps/v1, cluster: a}\n"
+                       "  - {resource: deployments.example.com/v1, cluster: a}\n",
+                       "3 watches started");
     assert_string_equal(world_watcher(w, "nodes")->channel.info.id.kind, "Node");
     assert_string_equal(world_watcher(w, "deployments.apps/v1")->channel.info.id.kind,
                         "Deployment");
@@ -242,28 +242,28 @@ static void assert_refused(struct daemon_world *w, const char *text, const char 
 static void an_unreadable_kubeconfig_changes_nothing(void **state)
 {
     struct daemon_world *w = *state;
-    world_apply_says(w, "watches:\n" NODES, "1 watch started");
+    world_apply_expect(w, "watches:\n" NODES, "1 watch started");
     assert_refused(w,
                    "clusters:\n"
                    "  - {name: b, kubeconfig: b.kubeconfig}\n"
                    "  - {name: c, kubeconfig: nowhere}\n"
                    "watches:\n" NODES "  - {resource: pods, cluster: b}\n",
                    "cluster 'c': ");
-    world_apply_says(w, "watches:\n" NODES, "1 watch unchanged");
+    world_apply_expect(w, "watches:\n" NODES, "1 watch unchanged");
 }
 
 static void an_address_in_use_changes_nothing(void **state)
 {
     struct daemon_world *w = *state;
     char text[256];
-    world_apply_says(w, "http: {listen: '127.0.0.1:0'}\nwatches:\n" NODES, "1 watch started");
+    world_apply_expect(w, "http: {listen: '127.0.0.1:0'}\nwatches:\n" NODES, "1 watch started");
     assert_non_null(w->d.web.tcp.current);
     snprintf(text, sizeof(text), "http: {listen: 'localhost:%d'}\nwatches:\n" NODES PODS,
              (int)listener_port(w->d.web.tcp.current));
     assert_refused(w, text, "http: listen address 'localhost:");
     assert_non_null(w->d.web.tcp.current);
     assert_null(w->d.web.tcp.next);
-    world_apply_says(w, "watches:\n" NODES, "1 watch unchanged");
+    world_apply_expect(w, "watches:\n" NODES, "1 watch unchanged");
     assert_null(w->d.web.tcp.current);
 }
 
@@ -272,11 +272,12 @@ static void invalid_event_logs_change_nothing(void **state)
 {
     struct daemon_world *w = *state;
     struct conf conf;
-    world_apply_says(w, "watches:\n" NODES, "1 watch started");
+    world_apply_expect(w, "watches:\n" NODES, "1 watch started");
     conf = world_conf(w, "http: {listen: '127.0.0.1:0'}\n"
                          "event_logs: [{path: e.jsonl, label_selector: a=b}]\n"
                          "watches:\n" NODES PODS);
-    strcpy(conf.event_logs[0].label_selector, "!!"); /* which no file gets through */
+    strcpy(conf.event_logs[0].label_selector,
+           "!!"); /* invalid; a configuration file with it would not load */
     assert_int_equal(daemon_apply(&w->d, &conf, NULL, &w->err), -INF_EINVAL);
     assert_non_null(strstr(w->err.text, "e.jsonl"));
     assert_null(w->d.web.tcp.current);
@@ -294,15 +295,15 @@ static void the_socket_can_move_and_be_removed(void **state)
     struct daemon_world *w = *state;
     char *one = folder_file(&w->folder, "one.sock"), *two = folder_file(&w->folder, "two.sock");
     struct stat st;
-    world_apply_says(w, "socket: {path: one.sock}\n", "no watches");
+    world_apply_expect(w, "socket: {path: one.sock}\n", "no watches");
     assert_int_equal(access(one, F_OK), 0);
-    world_apply_says(w, "socket: {path: one.sock, mode: '0600'}\n", "no watches");
+    world_apply_expect(w, "socket: {path: one.sock, mode: '0600'}\n", "no watches");
     assert_int_equal(stat(one, &st), 0);
     assert_int_equal(st.st_mode & 0777, 0600);
-    world_apply_says(w, "socket: {path: two.sock, mode: '0600'}\n", "no watches");
+    world_apply_expect(w, "socket: {path: two.sock, mode: '0600'}\n", "no watches");
     assert_int_equal(access(one, F_OK), -1);
     assert_int_equal(access(two, F_OK), 0);
-    world_apply_says(w, "", "no watches");
+    world_apply_expect(w, "", "no watches");
     assert_int_equal(access(two, F_OK), -1);
     free(one);
     free(two);
@@ -312,12 +313,12 @@ static void event_logs_follow_the_conf(void **state)
 {
     struct daemon_world *w = *state;
     struct journal_stats stats;
-    world_apply_says(w, "event_logs: [{path: e.jsonl}, {path: f.jsonl}]\nwatches:\n" NODES,
-                     "1 watch started, 2 event logs added");
+    world_apply_expect(w, "event_logs: [{path: e.jsonl}, {path: f.jsonl}]\nwatches:\n" NODES,
+                       "1 watch started, 2 event logs added");
     journal_stats(&w->d.journal, &stats);
     assert_int_equal(stats.logs, 2);
-    world_apply_says(w, "event_logs: [{path: f.jsonl, watches: [nodes]}]\nwatches:\n" NODES,
-                     "1 watch unchanged, 1 event log removed");
+    world_apply_expect(w, "event_logs: [{path: f.jsonl, watches: [nodes]}]\nwatches:\n" NODES,
+                       "1 watch unchanged, 1 event log removed");
     journal_stats(&w->d.journal, &stats);
     assert_int_equal(stats.logs, 1);
 }

@@ -1,5 +1,5 @@
 /*
- * test_event_channel.c - consumers that write down what they get.
+ * test_event_channel.c - consumers that record what they receive.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -35,7 +35,7 @@ static void note(struct reported_objects *reported, const char *name, int before
     free(new);
 }
 
-static void takes(struct reported_objects *reported, const char *name, const char *version)
+static void report_object(struct reported_objects *reported, const char *name, const char *version)
 {
     const struct inf_object *object = reported_objects_take(reported);
     assert_non_null(object);
@@ -56,8 +56,8 @@ static void keeps_each_object_once_in_its_last_reported_state(void **state)
     note(&reported, "b", 1, 4);
     note(&reported, "c", 2, 0);
     note(&reported, "d", 5, 0); /* was not reported */
-    takes(&reported, "a", "3");
-    takes(&reported, "b", "4");
+    report_object(&reported, "a", "3");
+    report_object(&reported, "b", "4");
     assert_true(reported_objects_is_empty(&reported));
     assert_null(reported_objects_take(&reported));
     note(&reported, "e", 0, 6);
