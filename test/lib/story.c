@@ -95,6 +95,19 @@ void story_pass(struct story *s, uint64_t ms)
     sim_advance(&s->sim, ms);
 }
 
+void story_start_with_many(struct story *s, int n)
+{
+    for (int i = 0; i < n; i++) {
+        char *key = xasprintf("default/p%04d", i);
+        apiserver_put(s->server, key);
+        free(key);
+    }
+    s->server->burst = (unsigned)n + 1;
+    story_start(s);
+    story_pass(s, 10);
+    assert_int_equal(inf_store_count(s->pipeline.store), n);
+}
+
 void story_refuse_reopening(struct story *s, unsigned times, int code, uint32_t retry_after_ms,
                             const char *why)
 {

@@ -55,6 +55,9 @@ void story_start(struct story *s);
 /* Starts and expects a live watch after 10 ms: one object, default/a at version 1. */
 void story_start_watching(struct story *s);
 
+/* Starts and delivers @n objects, default/p0000 and so on, in one read. */
+void story_start_with_many(struct story *s, int n);
+
 /* Runs what is due now, then lets @ms pass. */
 void story_pass(struct story *s, uint64_t ms);
 

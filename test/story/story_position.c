@@ -86,19 +86,6 @@ enum {
     MANY = 1000,
 };
 
-static void start_with_many_objects(struct story *s)
-{
-    for (int i = 0; i < MANY; i++) {
-        char *key = xasprintf("default/p%04d", i);
-        apiserver_put(s->server, key);
-        free(key);
-    }
-    s->server->burst = MANY + 1;
-    story_start(s);
-    story_pass(s, 10);
-    assert_int_equal(inf_store_count(s->pipeline.store), MANY);
-}
-
 /* The handler of a log is paused while the log is full. */
 STORY(a_handler_with_a_backlog_has_the_position_of_its_last_event,
       "if live events wait, the position is the version of the last one that was delivered")
@@ -136,7 +123,7 @@ STORY(there_is_no_position_in_the_middle_of_a_relist,
         .story = s};
     const char *at;
     size_t positions = 0;
-    start_with_many_objects(s);
+    story_start_with_many(s, MANY);
     dispatch_add(&s->pipeline.dispatch, &x.handler, NULL);
     story_refuse_reopening(s, 1, INF_EGONE, 0, "expired");
     story_pass(s, 5);

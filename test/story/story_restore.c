@@ -2,10 +2,8 @@
  * story_restore.c - an informer whose copy starts with what an earlier process has saved: it resumes,
  * or reports exactly what changed meanwhile.
  */
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/alloc.h"
 #include "core/reflector/reflector_internal.h"
 #include "story.h"
 
@@ -30,6 +28,11 @@ static void change_elsewhere(struct story *s)
     "[" at "] pods: idle -> waiting (restore resourceVersion " version ")\n" \
     "[" at "] pods: restored " count "\n"                                    \
     "[" at "] pods: waiting -> checking (compare with resourceVersion " version ")\n"
+
+/* The same, and the watch resumes at 20 ms. */
+#define RESUMED(count, version)          \
+    RESTORED_AT("   10", count, version) \
+    "[   20] pods: checking -> watching (from resourceVersion " version ")\n"
 
 /* covers: P4 */
 STORY(
@@ -64,8 +67,7 @@ STORY(changes_meanwhile_are_live_if_the_server_still_has_them,
     apiserver_delete(s->server, "default/b");
     story_restore(s, "3", NULL);
     story_pass(s, 20);
-    expect(s, RESTORED_AT("   10", "3 objects", "3"),
-           "[   20] pods: checking -> watching (from resourceVersion 3)\n"
+    expect(s, RESUMED("3 objects", "3"),
            "[   30] synced\n"
            "[   30] update default/a 4\n"
            "[   30] update default/a 5\n"
@@ -80,8 +82,7 @@ STORY(an_accepted_watch_confirms_the_copy,
     change_elsewhere(s);
     story_restore(s, "3", NULL);
     story_pass(s, 1019);
-    expect(s, RESTORED_AT("   10", "3 objects", "3"),
-           "[   20] pods: checking -> watching (from resourceVersion 3)\n");
+    expect(s, RESUMED("3 objects", "3"));
     assert_true(pipeline_is_unconfirmed(&s->pipeline));
     story_pass(s, 1);
     expect(s, "[ 1030] synced\n");
@@ -101,8 +102,7 @@ STORY(an_expired_version_reports_the_net_difference,
     apiserver_compact(s->server);
     story_restore(s, "3", NULL);
     story_pass(s, 30);
-    expect(s, RESTORED_AT("   10", "3 objects", "3"),
-           "[   20] pods: checking -> watching (from resourceVersion 3)\n"
+    expect(s, RESUMED("3 objects", "3"),
            "[   30] pods: too old resource version: 3 (10)\n"
            "[   30] pods: watching -> filling (too old resource version: 3 (10))\n"
            "[   40] pods: filling -> watching (3 objects at resourceVersion 10)\n"
@@ -309,15 +309,7 @@ enum {
 
 static void save_many_objects(struct story *s)
 {
-    for (int i = 0; i < MANY; i++) {
-        char *key = xasprintf("default/p%04d", i);
-        apiserver_put(s->server, key);
-        free(key);
-    }
-    s->server->burst = MANY + 1;
-    story_start(s);
-    story_pass(s, 10);
-    assert_int_equal(inf_store_count(s->pipeline.store), MANY);
+    story_start_with_many(s, MANY);
     story_save(s);
 }
 
@@ -392,8 +384,7 @@ STORY(a_copy_without_objects_is_resumed, "a stream without objects has a version
     apiserver_put(s->server, "default/a");
     story_restore(s, "5", NULL);
     story_pass(s, 20);
-    expect(s, RESTORED_AT("   10", "0 objects", "5"),
-           "[   20] pods: checking -> watching (from resourceVersion 5)\n"
+    expect(s, RESUMED("0 objects", "5"),
            "[   30] synced\n"
            "[   30] add default/a 6\n");
 }
