@@ -1,14 +1,16 @@
 /*
- * random.c - the engine against a server that misbehaves by chance, with a model beside it.
+ * random.c - runs the engine against a server with random faults, and compares it with a model.
  *
- *     random [SEEDS]      runs that many stories, each from its own seed
- *     SEED=n random       runs one of them again
+ * random [SEEDS] runs that many stories, each with its own seed; SEED=n random repeats one of
+ * them.
  *
- * Each story is some hundred writes and dozens of faults (lost, refused and silent connections,
- * expired versions, lists cut in the middle, objects that can't be read, ...) under a tick budget
- * that changes all the time, with handlers that are slow in each way there is, come late and go
- * early. At times the process dies and another one starts with what was saved (restart.c). While it runs, the events of each handler must be consistent; at rest the store must equal
- * the server, and the events of each handler, applied to nothing, must equal the store.
+ * A story has some hundred writes and dozens of faults (lost, refused and silent connections,
+ * expired versions, truncated lists, objects that can't be decoded, ...), with a tick budget
+ * that changes all the time, and handlers that are slow in every possible way, are added late
+ * and are removed early. Sometimes the process ends and another one starts with the saved
+ * objects (restart.c). Meanwhile the events of each handler must be consistent (witness.c); when
+ * everything is idle, the store must equal the server, and the events of each handler, applied
+ * to an empty set, must equal the store.
  */
 
 /* covers: 8/73 8/2 8/25 8/67 P1 P2 P3 P4 P6 */
@@ -27,14 +29,14 @@
 enum {
     OPERATIONS = 320,
     FORCED_RELIST_EVERY = 60,
-    RESTART_EVERY = 40,   /* on average */
-    REST_MS = 900 * 1000, /* long enough for every wait and every silence to be over */
+    RESTART_EVERY = 40,                 /* on average */
+    REST_MS = 900 * 1000,               /* longer than every retry delay and silence limit */
     BLIND_REST_MS = 2 * 8 * 150 * 1000, /* long enough for a list after watches that show nothing */
 };
 
 /* ---- writes ---- */
 
-static void write_something(struct world *w)
+static void write_random_object(struct world *w)
 {
     char name[32];
     const char *key = key_name(dice(w, KEYS), name);
@@ -50,7 +52,7 @@ static void write_something(struct world *w)
 
 /* ---- faults ---- */
 
-static int some_error(struct world *w)
+static int random_error(struct world *w)
 {
     static const int codes[] = {INF_ENET,    INF_ETLS,       INF_EPROTO,     INF_ETIMEOUT,
                                 INF_EEOF,    INF_ECUT,       INF_ETOOBIG,    INF_EDECODE,
@@ -59,19 +61,20 @@ static int some_error(struct world *w)
     return codes[dice(w, ARRAY_LEN(codes))];
 }
 
-static void forget_history_and_cut(struct world *w)
+static void compact_and_cut(struct world *w)
 {
     apiserver_end_after(&w->server, 1, INF_ENET, "connection lost");
     sim_run(&w->sim);
-    write_something(w);
+    write_random_object(w);
     apiserver_compact(&w->server);
-    write_something(w);
+    write_random_object(w);
 }
 
 static void play_fault(struct world *w)
 {
     const char *const keys[] = {NULL, NULL, NULL, POISONS[0], POISONS[1]};
-    int error = some_error(w); /* diced here: the order of arguments is the compiler's */
+    int error =
+        random_error(w); /* chosen here: the order in which C evaluates arguments is unspecified */
     uint64_t some = dice(w, 10);
     w->faults++;
     switch (dice(w, 12)) {
@@ -83,7 +86,7 @@ static void play_fault(struct world *w)
         apiserver_refuse(&w->server, 1 + (unsigned)some % 3, error, some % 2 ? 2000 : 0, "refused");
         break;
     case 5: apiserver_fall_silent(&w->server); break;
-    case 6: forget_history_and_cut(w); break;
+    case 6: compact_and_cut(w); break;
     case 7: w->server.no_watch_list = dice(w, 3) == 0; break;
     case 8: w->server.withhold_end = dice(w, 3) == 0; break;
     case 9: w->server.ignore_limit = dice(w, 2); break;
@@ -101,7 +104,7 @@ static void play_operation(struct world *w)
     w->sim.budget = dice(w, 4) ? (unsigned)dice(w, 40) : 0;
     inf_handler_resume(&w->witnesses[FAST].handler);
     if (d < 60)
-        write_something(w);
+        write_random_object(w);
     else if (d < 72)
         sim_advance(&w->sim, dice(w, 60));
     else if (d < 78)
@@ -116,9 +119,9 @@ static void play_operation(struct world *w)
         sim_tick(&w->sim);
 }
 
-/* ---- at rest ---- */
+/* ---- checks when everything is idle ---- */
 
-/* A handler with INF_WAIT never has much more than its limit: one step of the pump. */
+/* A handler with INF_WAIT exceeds its limit by at most one step of the pump. */
 static void check_backlog(const struct world *w)
 {
     size_t backlog = inf_handler_backlog(&w->witnesses[SLOW].handler);
@@ -134,37 +137,37 @@ static void check_store_version(struct world *w)
     snprintf(w->store_version, sizeof(w->store_version), "%s", version);
 }
 
-/* At times every watch of the end shows nothing, and what changes is found all the same. */
-static void live_behind_a_buffer(struct world *w)
+/* In some stories the last watches show nothing; changes must be found nevertheless. */
+static void end_with_blind_watches(struct world *w)
 {
     if (dice(w, 4))
         return;
     w->server.blind = dice(w, 2) ? APISERVER_ENDS_EMPTY : APISERVER_SHOWS_NOTHING;
     apiserver_end(&w->server);
     sim_advance(&w->sim, 60 * 1000);
-    write_something(w);
+    write_random_object(w);
     for (int i = 0; i < BLIND_REST_MS / 1000 / 300; i++) {
-        apiserver_end(&w->server); /* one that lingers ends after some minutes */
+        apiserver_end(&w->server); /* a watch that stays open ends after some minutes */
         sim_advance(&w->sim, 300 * 1000);
     }
     w->server.blind = APISERVER_SHOWS;
 }
 
-static void make_peace(struct world *w)
+static void stop_faults_and_wait(struct world *w)
 {
-    w->peace = true;
+    w->faults_ended = true;
     w->server.poison = NULL;
     w->server.refusals = 0;
     w->server.withhold_end = false;
     w->sim.budget = 0;
-    apiserver_put(&w->server, POISONS[0]); /* skipped objects are seen with their next change */
+    apiserver_put(&w->server, POISONS[0]); /* a skipped object is delivered with its next change */
     apiserver_put(&w->server, POISONS[1]);
     for (size_t i = 0; i < WITNESSES; i++)
         inf_handler_resume(&w->witnesses[i].handler);
     if (!w->witnesses[LATE].added)
         add_witness(w, LATE);
     sim_advance(&w->sim, REST_MS);
-    live_behind_a_buffer(w);
+    end_with_blind_watches(w);
 }
 
 static void check_equal(struct world *w)
@@ -186,13 +189,13 @@ static void check_equal(struct world *w)
 static void check_folded(struct world *w, struct witness *t)
 {
     char name[32];
-    if (!t->added || t->may_have_holes)
+    if (!t->added || t->may_drop_events)
         return;
     if (!t->synced)
         fail(w, "%s: not synced at rest", t->name);
     for (size_t i = 0; i < KEYS; i++) {
-        const struct inf_object *truth = apiserver_get(&w->server, key_name(i, name));
-        if (!truth != !t->known[i] || (truth && !object_equal(truth, t->known[i])))
+        const struct inf_object *expected = apiserver_get(&w->server, key_name(i, name));
+        if (!expected != !t->known[i] || (expected && !object_equal(expected, t->known[i])))
             fail(w, "%s: knows %s of %s", t->name, !t->known[i] ? "nothing" : "a wrong state",
                  name);
     }
@@ -209,12 +212,13 @@ void init_pipeline(struct world *w)
 {
     pipeline_init(&w->pipeline, "pods", &w->server.source, &w->sim.clock,
                   &(struct siphash_key){w->seed, 1}, NULL, &w->settings);
-    w->pipeline.reflector.backoff.rng.state = w->seed; /* the same story from the same seed */
+    w->pipeline.reflector.backoff.rng.state = w->seed; /* the same seed repeats the same story */
 }
 
 static void begin(struct world *w, uint64_t seed)
 {
-    static const struct pack_limits limits = {.objects = 1, .window = 10}; /* pack almost all */
+    static const struct pack_limits limits = {.objects = 1,
+                                              .window = 10}; /* packs almost all objects */
     w->seed = seed;
     w->rng.state = seed;
     w->settings.reflector.no_jitter = dice(w, 2);
@@ -230,11 +234,11 @@ static void begin(struct world *w, uint64_t seed)
     init_pipeline(w);
     set_up_witnesses(w);
     for (uint64_t n = dice(w, 12); n > 0; n--)
-        write_something(w);
+        write_random_object(w);
     pipeline_start(&w->pipeline);
 }
 
-/* The next list fails, and its objects may be gone in the complete one. */
+/* The next list fails, and its objects may be missing in the complete one. */
 static void break_next_list(struct world *w)
 {
     const struct apiserver *a = &w->server;
@@ -243,15 +247,15 @@ static void break_next_list(struct world *w)
     apiserver_end_after(&w->server, 2 + dice(w, 6), INF_ENET, "list cut");
     sim_advance(&w->sim, 20);
     for (int i = 0; i < 6; i++)
-        write_something(w);
+        write_random_object(w);
 }
 
 static void force_relist(struct world *w)
 {
-    forget_history_and_cut(w);
+    compact_and_cut(w);
     if (dice(w, 2))
         break_next_list(w);
-    sim_advance(&w->sim, 70 * 1000); /* longer than any wait */
+    sim_advance(&w->sim, 70 * 1000); /* longer than any retry delay */
 }
 
 uint64_t count_relists(const struct world *w)
@@ -275,9 +279,9 @@ static void play(uint64_t seed, uint64_t totals[4])
         if (i % FORCED_RELIST_EVERY == 0)
             force_relist(w);
     }
-    make_peace(w);
+    stop_faults_and_wait(w);
     for (int i = 0; i < 3 && count_relists(w) < 3; i++)
-        force_relist(w); /* some did not happen because a slow handler held the stream */
+        force_relist(w); /* some were skipped because a slow handler held the stream */
     if (count_relists(w) < 3)
         fail(w, "a story with %" PRIu64 " relists proves little", count_relists(w));
     check_equal(w);

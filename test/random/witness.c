@@ -1,6 +1,7 @@
 /*
- * witness.c - what the handlers of a random story may receive: every event is checked against what the
- * handler knows and against the history of the server. A contradiction ends the program.
+ * witness.c - the handlers of a random story: every event is checked against the previous events
+ * of the handler and against the history of the server. A contradiction ends the program with an
+ * error.
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -15,7 +16,7 @@
 
 const char *const POISONS[2] = {"a/p1", "a-b/p2"};
 
-/* ---- failing ---- */
+/* ---- errors ---- */
 
 void fail(const struct world *w, const char *fmt, ...)
 {
@@ -51,9 +52,9 @@ static size_t key_index(const struct world *w, const struct inf_object *object)
     fail(w, "an object that was never written: %.*s", STR_FMT(object_key(object)));
 }
 
-/* ---- what a handler may receive ---- */
+/* ---- checks of an event ---- */
 
-static void know(struct witness *t, size_t key, const struct inf_object *object)
+static void set_known(struct witness *t, size_t key, const struct inf_object *object)
 {
     inf_object_unref(t->known[key]);
     t->known[key] = object ? inf_object_ref(object) : NULL;
@@ -64,11 +65,11 @@ static void check_verb(const struct witness *t, size_t key, const struct inf_eve
     const struct inf_object *known = t->known[key];
     const char *what = inf_verb_name(e->verb);
     char name[32];
-    if (t->may_have_holes)
+    if (t->may_drop_events)
         return;
     if ((e->verb == INF_ADDED) != !known)
         fail(t->world, "%s: %s of %s, which it %s", t->name, what, key_name(key, name),
-             known ? "knows already" : "does not know");
+             known ? "knows already" : "does not set_known");
     if (known && strcmp(inf_object_uid(known), inf_object_uid(inf_event_object(e))) != 0)
         fail(t->world, "%s: %s of %s with another uid", t->name, what, key_name(key, name));
     if (e->verb == INF_MODIFIED &&
@@ -89,7 +90,7 @@ static bool is_poison(const struct inf_object *object)
            str_eq(object_key(object), str_of(POISONS[1]));
 }
 
-/* No callback sees a store older than itself; nothing goes back. */
+/* The store is never older than the event, and versions never decrease. */
 static void check_versions(struct witness *t, const struct inf_event *e)
 {
     struct world *w = t->world;
@@ -112,9 +113,9 @@ static void check_versions(struct witness *t, const struct inf_event *e)
     snprintf(t->last_live, sizeof(t->last_live), "%s", version);
 }
 
-/* A live change follows the one the server made before it: nothing between them was lost. What can't be read at times
- * may be passed over. */
-static void check_nothing_between(const struct witness *t, const struct inf_event *e)
+/* A live event follows the previous change on the server: no change between them was lost. Objects
+ * that can't be decoded may be skipped. */
+static void check_no_change_is_missing(const struct witness *t, const struct inf_event *e)
 {
     const struct inf_object *object = inf_event_object(e), *before;
     const struct inf_object *known = t->known[key_index(t->world, object)];
@@ -122,13 +123,13 @@ static void check_nothing_between(const struct witness *t, const struct inf_even
         return;
     before = apiserver_before(&t->world->server, object);
     if (e->verb == INF_DELETED && !e->final)
-        return; /* another one took its name; that one is delivered next */
+        return; /* replaced by another object of that name, which is delivered next */
     if (!before != !known || (before && !object_equal(before, known)))
         fail(t->world, "%s: %.*s at %s was delivered, but not the state before it", t->name,
              STR_FMT(object_key(object)), inf_object_resource_version(object));
 }
 
-/* What can't be read is still there. */
+/* A deleted object does not exist on the server; one that can't be decoded still exists. */
 static void check_deletion(const struct witness *t, const struct inf_event *e)
 {
     const struct inf_object *there;
@@ -140,8 +141,8 @@ static void check_deletion(const struct witness *t, const struct inf_event *e)
         fail(t->world, "%s: %s delivered as deleted, but it exists", t->name, name);
 }
 
-/* A relist is announced by a gap, and delivers deletes before the rest, except those of objects that
- * were created again. */
+/* A relist is announced by a gap. It delivers deletions before other events, except for objects
+ * that were created again. */
 static void check_relist(struct witness *t, const struct inf_event *e)
 {
     const char *name = inf_object_name(inf_event_object(e));
@@ -171,12 +172,14 @@ static void on_event(struct inf_handler *handler, struct inf_informer *informer,
     t->events++;
     check_verb(t, key, e);
     check_versions(t, e);
-    check_nothing_between(t, e);
+    check_no_change_is_missing(t, e);
     check_relist(t, e);
     check_deletion(t, e);
-    know(t, key, e->new_object);
-    if (t == &t->world->witnesses[FAST] && t->synced && !t->world->peace && dice(t->world, 6) == 0)
-        inf_handler_pause(handler); /* until the next operation: saves in the middle of a backlog */
+    set_known(t, key, e->new_object);
+    if (t == &t->world->witnesses[FAST] && t->synced && !t->world->faults_ended &&
+        dice(t->world, 6) == 0)
+        inf_handler_pause(
+            handler); /* until the next operation, so that saves happen in the middle of a backlog */
     if (t == &t->world->witnesses[LATE] && dice(t->world, 300) == 0) { /* from its own callback */
         inf_handler_remove(handler);
         t->added = false;
@@ -206,16 +209,16 @@ static void on_gap(struct inf_handler *handler, struct inf_informer *informer,
     t->last_live[0] = '\0';
     t->gap_seen = true;
     t->relist_added = false;
-    t->may_have_holes |= gap->reason == INF_GAP_DROPPED;
+    t->may_drop_events |= gap->reason == INF_GAP_DROPPED;
 }
 
-/* ---- handlers come and go ---- */
+/* ---- adding and removing handlers ---- */
 
 void forget_all(struct witness *t)
 {
     for (size_t i = 0; i < KEYS; i++)
-        know(t, i, NULL);
-    t->synced = t->may_have_holes = false;
+        set_known(t, i, NULL);
+    t->synced = t->may_drop_events = false;
     t->last_live[0] = '\0';
 }
 

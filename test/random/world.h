@@ -22,7 +22,7 @@ enum {
 
 struct world;
 
-/* A handler that records the events. */
+/* A handler that records and checks its events. */
 struct witness {
     struct inf_handler handler;
     struct world *world;
@@ -30,7 +30,7 @@ struct witness {
     const struct inf_object *known[KEYS]; /* references */
     bool added;
     bool synced;
-    bool may_have_holes; /* its options allow to drop events */
+    bool may_drop_events; /* its options allow to drop events */
     uint64_t events, gaps;
     char last_live[24]; /* the version of the last live event; "" after a gap */
     bool gap_seen;      /* since the last live event */
@@ -44,11 +44,11 @@ enum {
     SLOW,       /* paused at times; makes the stream wait */
     COALESCING, /* paused at times; gets the newest states */
     DROPPING,
-    LATE, /* comes and goes */
+    LATE, /* added and removed at random */
     WITNESSES,
 };
 
-/* All that a story consists of. */
+/* The state of a story. */
 struct world {
     uint64_t seed;
     struct rng rng;
@@ -60,18 +60,18 @@ struct world {
     struct witness witnesses[WITNESSES];
     char store_version[24];
     unsigned faults;
-    bool rewound; /* the server went back once: versions mean less from then on */
-    bool peace;   /* no more faults */
+    bool rewound;      /* the server was restored once: versions are not compared from then on */
+    bool faults_ended; /* no more faults */
     bool gone;
 
     /* what the first handler has saved: restart.c */
     const struct inf_object *saved[KEYS]; /* references */
-    size_t restored;                      /* how many of them the next process has taken */
+    size_t restored;                      /* number of them that the next process has taken */
     char saved_version[24], unsaved_version[24];
     struct pack_context *disk_packing;
     struct object_packer disk_packer;
     unsigned restarts;
-    uint64_t relists; /* of the processes before */
+    uint64_t relists; /* of the earlier processes */
 };
 
 /* Ends the program with a message that names the seed. */
@@ -84,23 +84,23 @@ uint64_t dice(struct world *w, uint64_t sides);
 /* The key with number @i, as `namespace/name`. */
 const char *key_name(size_t i, char ret[32]);
 
-/* Two objects that can't be read at times. */
+/* Two objects that can't be decoded at times. */
 extern const char *const POISONS[2];
 
 void set_up_witnesses(struct world *w);
 void add_witness(struct world *w, size_t i);
 
-/* Releases what @t knows. */
+/* Releases the objects that @t knows. */
 void forget_all(struct witness *t);
 
 /* Creates the engine; it is not started. */
 void init_pipeline(struct world *w);
 
-/* The relists of all processes. */
+/* The number of relists of all processes. */
 uint64_t count_relists(const struct world *w);
 
-/* The process dies, and another one starts with what was saved. on_batch_end of the first handler
- * saves it. */
+/* Ends the process and starts another one with the saved objects. on_batch_end of the first handler
+ * saves them. */
 void restart(struct world *w);
 void save_at_batch_end(struct inf_handler *handler, struct inf_informer *informer);
 void restart_done(struct world *w);
