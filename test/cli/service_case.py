@@ -114,7 +114,7 @@ class Case(unittest.TestCase):
                 return False
         return True
 
-    def ask(self, target, method='GET'):
+    def request(self, target, method='GET'):
         with contextlib.closing(LocalConnection(self.folder / 'sock')) as connection:
             connection.request(method, target)
             answer = connection.getresponse()

@@ -39,7 +39,7 @@ class Proxy(LoopbackServer):
     """Connects every client to kubesim, for any name, with the protocol of a subclass."""
 
     def __init__(self, target, tls=None):
-        self.target, self.tls, self.asked, self.open = target, tls, [], []
+        self.target, self.tls, self.requests, self.open = target, tls, [], []
         super().__init__()
 
     def __exit__(self, *_):
@@ -76,7 +76,7 @@ class HttpProxy(Proxy):
         while b'\r\n\r\n' not in head:
             head += exactly(sock, 1)
         lines = head.decode().split('\r\n')
-        self.asked.append(lines[0])
+        self.requests.append(lines[0])
         wanted = self.login and 'Proxy-Authorization: Basic ' + base64.b64encode(self.login).decode()
         if wanted and wanted not in lines:
             sock.sendall(b'HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n')
@@ -104,7 +104,7 @@ class SocksProxy(Proxy):
             sock.sendall(b'\5\0')
         kind = exactly(sock, 4)[3]
         host = exactly(sock, exactly(sock, 1)[0]) if kind == 3 else exactly(sock, 4)
-        self.asked.append((host.decode('latin-1'), struct.unpack('>H', exactly(sock, 2))[0]))
+        self.requests.append((host.decode('latin-1'), struct.unpack('>H', exactly(sock, 2))[0]))
         return True
 
     def welcome(self, sock):
@@ -165,15 +165,15 @@ class Proxies(Case):
         self.assertEqual(child.wait(DEADLINE), 0, log.read_text())
         self.assertNotIn('secret', log.read_text())
 
-    def wait_said(self, text, log):
+    def wait_until_logged(self, text, log):
         end = time.monotonic() + DEADLINE
         while text not in log.read_text():
             self.assertLess(time.monotonic(), end, log.read_text())
             time.sleep(0.02)
 
-    def assert_says(self, text, config, *args, **env):
+    def assert_logs(self, text, config, *args, **env):
         child, log = self.start(config, *args, **env)
-        self.wait_said(text, log)
+        self.wait_until_logged(text, log)
         child.terminate()
         self.assertEqual(child.wait(DEADLINE), 0, log.read_text())
         self.assertNotIn('secret', log.read_text())
@@ -181,7 +181,7 @@ class Proxies(Case):
     def test_http_proxy_from_proxy_url(self):
         proxy = self.proxy(HttpProxy)
         self.assert_works(self.kubeconfig(f'http://127.0.0.1:{proxy.port}'))
-        self.assertEqual(proxy.asked[0], f'CONNECT {NAME}:{self.sim.port} HTTP/1.1')
+        self.assertEqual(proxy.requests[0], f'CONNECT {NAME}:{self.sim.port} HTTP/1.1')
 
     def test_http_proxy_with_a_login(self):
         proxy = self.proxy(HttpProxy, b'me:secret/1')
@@ -189,13 +189,13 @@ class Proxies(Case):
 
     def test_http_proxy_without_the_login_is_refused(self):
         proxy = self.proxy(HttpProxy, b'me:secret/1')
-        self.assert_says('requires a login (407 Proxy Authentication Required)',
+        self.assert_logs('requires a login (407 Proxy Authentication Required)',
                          self.kubeconfig(f'http://127.0.0.1:{proxy.port}'))
 
     def test_socks5_proxy(self):
         proxy = self.proxy(SocksProxy)
         self.assert_works(self.kubeconfig(f'socks5://127.0.0.1:{proxy.port}'))
-        self.assertEqual(proxy.asked[0], (NAME, self.sim.port))
+        self.assertEqual(proxy.requests[0], (NAME, self.sim.port))
 
     def test_socks5_proxy_with_a_login(self):
         proxy = self.proxy(SocksProxy, b'me:secret')
@@ -203,7 +203,7 @@ class Proxies(Case):
 
     def test_socks5_proxy_with_a_wrong_login_is_refused(self):
         proxy = self.proxy(SocksProxy, b'me:secret')
-        self.assert_says('rejected the user and password',
+        self.assert_logs('rejected the user and password',
                          self.kubeconfig(f'socks5://me:secret2@127.0.0.1:{proxy.port}'))
 
     def test_https_proxy_is_tls_within_tls(self):
@@ -214,8 +214,8 @@ class Proxies(Case):
         tls.load_cert_chain(*make_certificate(other))
         proxy = self.proxy(HttpProxy, tls=tls)
         url = f'https://127.0.0.1:{proxy.port}'
-        self.assert_says('certificate', self.kubeconfig(url))
-        self.assertEqual(proxy.asked, [])
+        self.assert_logs('certificate', self.kubeconfig(url))
+        self.assertEqual(proxy.requests, [])
         self.assert_works(self.kubeconfig(url, **{'insecure-skip-tls-verify': True}))
 
     def test_reloads_the_authorities_for_an_https_proxy(self):
@@ -228,10 +228,10 @@ class Proxies(Case):
         ca.write_text((self.folder / 'ca.crt').read_text())
         url = f'https://127.0.0.1:{proxy.port}'
         child, log = self.start(self.kubeconfig(url, **{'certificate-authority': str(ca)}))
-        self.wait_said('certificate', log)
+        self.wait_until_logged('certificate', log)
         ca.write_text(ca.read_text() + Path(crt).read_text())
         self.assert_reports_changes(child, log)
-        self.assertEqual(proxy.asked[0], f'CONNECT {NAME}:{self.sim.port} HTTP/1.1')
+        self.assertEqual(proxy.requests[0], f'CONNECT {NAME}:{self.sim.port} HTTP/1.1')
 
     def test_proxy_from_the_environment(self):
         proxy = self.proxy(HttpProxy)
@@ -239,19 +239,19 @@ class Proxies(Case):
 
     def test_no_proxy_connects_directly(self):
         proxy = self.proxy(HttpProxy)
-        self.assert_says("can't resolve the name", self.kubeconfig(), HTTPS_PROXY=f'127.0.0.1:{proxy.port}',
+        self.assert_logs("can't resolve the name", self.kubeconfig(), HTTPS_PROXY=f'127.0.0.1:{proxy.port}',
                          no_proxy='.test')
-        self.assertEqual(proxy.asked, [])
+        self.assertEqual(proxy.requests, [])
 
     def test_the_configuration_overrides_kubeconfig_and_environment(self):
         proxy = self.proxy(HttpProxy)
         nowhere = self.kubeconfig('http://127.0.0.1:1')
         self.assert_works(nowhere, f', proxy: "http://127.0.0.1:{proxy.port}"')
-        self.assert_says("can't resolve the name", nowhere, ', proxy: none')
+        self.assert_logs("can't resolve the name", nowhere, ', proxy: none')
         self.assert_works(nowhere, ', proxy: env', https_proxy=f'http://127.0.0.1:{proxy.port}')
 
     def test_reports_an_unavailable_proxy(self):
-        self.assert_says("proxy: 127.0.0.1:1: can't connect", self.kubeconfig('http://127.0.0.1:1'))
+        self.assert_logs("proxy: 127.0.0.1:1: can't connect", self.kubeconfig('http://127.0.0.1:1'))
 
     def test_prints_no_password_of_a_proxy(self):
         path = self.folder / 'informerd.conf'

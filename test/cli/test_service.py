@@ -55,7 +55,7 @@ class Life(Case):
         self.sim.control('fault', do='blackhole', at='request', times=0)
         daemon = self.start()
         wait_until(self.accepts_connections, 'the socket')
-        status, text = self.ask('/readyz')
+        status, text = self.request('/readyz')
         self.assertEqual(status, 503)
         self.assertIn('[-] sim/configmaps: syncing', text)
         self.end(daemon)
@@ -233,13 +233,13 @@ class Reload(Case):
         self.assertIn("unknown key 'nonsense'", record['msg'])
         self.assertTrue(record['msg'].endswith("; the daemon's log has all 2 errors"), record['msg'])
         self.assertIn("unknown key 'watchs'", self.daemon.log_text())
-        self.assertIn('informerd_config_last_reload_successful 0', self.ask('/metrics')[1])
+        self.assertIn('informerd_config_last_reload_successful 0', self.request('/metrics')[1])
         record = self.reload(2, more='http: {listen: "192.0.2.1:1"}\n')
         self.assertEqual(record['reason'], 'refused')
         self.sim.put('b')
         self.wait_for('ADDED', 2)
         self.assertEqual(self.reload(3)['reason'], 'applied')
-        self.assertIn('informerd_config_last_reload_successful 1', self.ask('/metrics')[1])
+        self.assertIn('informerd_config_last_reload_successful 1', self.request('/metrics')[1])
         self.end(self.daemon)
 
     def test_usr1_reopens_event_logs(self):
@@ -311,12 +311,12 @@ class Pages(Case):
     def test_health_and_metrics(self):
         daemon = self.start()
         self.wait_for('SYNCED')
-        self.assertEqual(self.ask('/livez'), (200, 'ok\n'))
-        self.assertEqual(self.ask('/readyz'), (200, 'ok\n'))
-        self.assertRegex(self.ask('/readyz?verbose')[1], r'\A\[\+\] sim/configmaps: live, 0 objects, .*\n\[\+\] event log \S+: writable\n\[\+\] state: 0 objects, .*\nready\n\Z')
-        self.assertEqual(self.ask('/metrics', 'HEAD'), (200, ''))
-        self.assertIn('\ninformerd_watch_up{cluster="sim",watch="configmaps"} 1\n', self.ask('/metrics')[1])
-        status, text = self.ask('/nowhere')
+        self.assertEqual(self.request('/livez'), (200, 'ok\n'))
+        self.assertEqual(self.request('/readyz'), (200, 'ok\n'))
+        self.assertRegex(self.request('/readyz?verbose')[1], r'\A\[\+\] sim/configmaps: live, 0 objects, .*\n\[\+\] event log \S+: writable\n\[\+\] state: 0 objects, .*\nready\n\Z')
+        self.assertEqual(self.request('/metrics', 'HEAD'), (200, ''))
+        self.assertIn('\ninformerd_watch_up{cluster="sim",watch="configmaps"} 1\n', self.request('/metrics')[1])
+        status, text = self.request('/nowhere')
         self.assertEqual(status, 404)
         self.assertIn('/metrics', text)
         with contextlib.closing(LocalConnection(self.folder / 'sock')) as idle:
@@ -327,11 +327,11 @@ class Pages(Case):
 class Manager(Case):
     """Notifications to the service manager."""
 
-    def next_news(self, manager):
+    def next_message(self, manager):
         """Without periodic notifications."""
-        while (heard := manager.recv(999)) == b'STATUS=1 watch, 1 live':
+        while (message := manager.recv(999)) == b'STATUS=1 watch, 1 live':
             pass
-        return heard
+        return message
 
     def test_notifies_ready_reloading_and_stopping(self):
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
@@ -347,10 +347,10 @@ class Manager(Case):
             self.assertEqual(manager.recv(999), b'READY=1\nSTATUS=reloaded')
             self.conf(more='nonsense: 1\n')
             daemon.signal(signal.SIGHUP)
-            self.assertIn(b'RELOADING=1', self.next_news(manager))
+            self.assertIn(b'RELOADING=1', self.next_message(manager))
             self.assertEqual(manager.recv(999), b'READY=1\nSTATUS=configuration reload failed')
             self.end(daemon)
-            self.assertEqual(self.next_news(manager), b'STOPPING=1')
+            self.assertEqual(self.next_message(manager), b'STOPPING=1')
 
 
 run(__name__)

@@ -59,7 +59,7 @@ class Hostile(LoopbackServer):
         self.tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         self.ca, key = make_certificate(folder)
         self.tls.load_cert_chain(self.ca, key)
-        self.asked = set()
+        self.requested = set()
         super().__init__()
 
     def serve(self, sock):
@@ -74,7 +74,7 @@ class Hostile(LoopbackServer):
             credential = next(line.split(' ', 2)[2] for line in lines if line.startswith('Authorization: '))
             path = lines[0].split(' ')[1].split('?')[0]
             sock.sendall(self.answer(path, credential))
-            self.asked.add(path.split('/')[-1])
+            self.requested.add(path.split('/')[-1])
 
     def answer(self, path, credential):
         text = credential if credential == TOKEN else f'{PASSWORD} or {credential}'
@@ -127,7 +127,7 @@ class Echo(Case):
         server = self.stack.enter_context(Hostile(self.folder))
         names = [*PLACES, 'gadgets']
         daemon = self.begin(self.kubeconfig(user, server.port), names)
-        wait_until(lambda: server.asked >= {*PLACES, 'v1'}, lambda: f'all requests; there were {server.asked}')
+        wait_until(lambda: server.requested >= {*PLACES, 'v1'}, lambda: f'all requests; there were {server.requested}')
         wait_until(lambda: 'syncing' not in self.get('/readyz?verbose').text, 'a result for each watch')
         self.assert_hidden(daemon, *secrets)
 

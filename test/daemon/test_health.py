@@ -327,7 +327,7 @@ class Manager(Case):
         self.manager = self.stack.enter_context(collector(self.folder / 'notify'))
         self.messages = []
 
-    def hears(self, pattern):
+    def expect_message(self, pattern):
         def received():
             with contextlib.suppress(BlockingIOError):
                 while True:
@@ -338,28 +338,28 @@ class Manager(Case):
     def test_messages_of_a_complete_run(self):
         env = {'NOTIFY_SOCKET': str(self.folder / 'notify'), 'WATCHDOG_USEC': '200000'}
         daemon = self.start(env=env)
-        self.hears('^READY=1$')
-        self.hears('^WATCHDOG=1$')
-        self.hears(r'^STATUS=1 watch, 1 live$')
+        self.expect_message('^READY=1$')
+        self.expect_message('^WATCHDOG=1$')
+        self.expect_message(r'^STATUS=1 watch, 1 live$')
         self.messages.clear()
         daemon.send_signal(signal.SIGHUP)
-        self.hears(r'^RELOADING=1\nMONOTONIC_USEC=\d+$')
-        self.hears('^READY=1$')
+        self.expect_message(r'^RELOADING=1\nMONOTONIC_USEC=\d+$')
+        self.expect_message('^READY=1$')
         self.sim.fault('status', code=403, times=0, path='configmaps')
         self.sim.control('close', how='end')
-        self.hears(r'^STATUS=1 watch, 0 live; configmaps: forbidden$')
+        self.expect_message(r'^STATUS=1 watch, 0 live; configmaps: forbidden$')
         daemon.send_signal(signal.SIGTERM)
-        self.hears('^STOPPING=1$')
+        self.expect_message('^STOPPING=1$')
         self.assertEqual(daemon.status(), 0, daemon.stderr_text())
 
     def test_failed_reload_is_ready_again(self):
         daemon = self.start(env={'NOTIFY_SOCKET': str(self.folder / 'notify')})
-        self.hears('^READY=1$')
+        self.expect_message('^READY=1$')
         self.messages.clear()
         self.write_conf('{{{')
         daemon.send_signal(signal.SIGHUP)
-        self.hears('^RELOADING=1$')
-        self.hears('^READY=1$')
+        self.expect_message('^RELOADING=1$')
+        self.expect_message('^READY=1$')
         self.assertNotIn('WATCHDOG=1', self.messages)
 
 

@@ -34,9 +34,9 @@ class Excluded(Case):
         records = self.log.wait_for(lambda all: any(r.get('name') == 'last' for r in all), 'the last one')
         self.assertEqual(named(records, 'ADDED', 'MODIFIED', 'DELETED'),
                          ['kubernetes/a', 'shop/a', 'shop/b', 'shop/last'])
-        asked = [e['target'] for e in self.sim.request('/kubesim/requests').json() if 'configmaps' in e['target']]
-        self.assertTrue(asked)
-        for target in asked:
+        requested = [e['target'] for e in self.sim.request('/kubesim/requests').json() if 'configmaps' in e['target']]
+        self.assertTrue(requested)
+        for target in requested:
             self.assertIn('fieldSelector=metadata.namespace%21%3Dlogs', target)
             self.assertNotIn('kube-', target)
         self.assertEqual(daemon.end(), 0, daemon.stderr_text())

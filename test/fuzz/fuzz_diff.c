@@ -44,11 +44,11 @@ static void check(struct str old_text, struct str new_text, const struct inf_dif
     struct inf_diff *diff = diff_make(old_text, new_text, options);
     struct inf_diff *by_pairs = diff_make_by_pairs(old_text, new_text, options);
     struct buf why = {0};
-    bool says_it_all = leaves_out_an_order(diff) || patch_gives(diff, old_text, new_text, &why);
-    if (!says_it_all)
+    bool is_complete = leaves_out_an_order(diff) || patch_gives(diff, old_text, new_text, &why);
+    if (!is_complete)
         fprintf(stderr, "%.*s\n%.*s\n%.*s", STR_FMT(old_text), STR_FMT(new_text), (int)why.len,
                 why.bytes);
-    MUST(says_it_all);
+    MUST(is_complete);
     MUST(!options->changes_max || inf_diff_count(diff) <= options->changes_max);
     MUST(patch_same(diff, by_pairs));
     check_written(diff);

@@ -44,7 +44,7 @@ static void on_end(struct http_user *user, const struct inf_error *why)
 
 static const struct http_user_ops ops = {on_head, on_body, on_end};
 
-static void ask(struct str answer, size_t cut, struct buf *ret_events)
+static void request_and_parse(struct str answer, size_t cut, struct buf *ret_events)
 {
     struct client client = {.user = {&ops}};
     struct pipe_dialer pipes;
@@ -74,8 +74,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
     struct buf whole, cut;
     if (len < 2)
         return 0;
-    ask(answer, 0, &whole);
-    ask(answer, bytes[0] % 32 + 1, &cut);
+    request_and_parse(answer, 0, &whole);
+    request_and_parse(answer, bytes[0] % 32 + 1, &cut);
     MUST(whole.len == cut.len);
     MUST(memcmp(whole.bytes, cut.bytes, cut.len) == 0);
     buf_free(&whole);

@@ -68,7 +68,7 @@ static struct snapshot snapshot_at(const struct apiserver *a, uint64_t version)
 
 /* ---- writing ---- */
 
-static void remember(struct apiserver *a, enum source_type type, struct inf_object *object)
+static void record_change(struct apiserver *a, enum source_type type, struct inf_object *object)
 {
     struct change change = {a->version, type, object};
     if (a->n_history == a->history_capacity) {
@@ -95,7 +95,7 @@ void apiserver_put_n(struct apiserver *a, const char *key, int n)
         snprintf(uid, sizeof(uid), "%s", inf_object_uid(old));
     else
         snprintf(uid, sizeof(uid), "uid-%u", ++a->uids);
-    remember(a, old ? SOURCE_MODIFIED : SOURCE_ADDED, pod(key, uid, a->version, n));
+    record_change(a, old ? SOURCE_MODIFIED : SOURCE_ADDED, pod(key, uid, a->version, n));
 }
 
 void apiserver_put(struct apiserver *a, const char *key)
@@ -106,7 +106,7 @@ void apiserver_put(struct apiserver *a, const char *key)
 void apiserver_put_text(struct apiserver *a, const char *text)
 {
     a->version++;
-    remember(a, SOURCE_MODIFIED, object_from(text));
+    record_change(a, SOURCE_MODIFIED, object_from(text));
 }
 
 void apiserver_delete(struct apiserver *a, const char *key)
@@ -114,7 +114,7 @@ void apiserver_delete(struct apiserver *a, const char *key)
     const struct inf_object *old = apiserver_get(a, key);
     assert(old);
     a->version++;
-    remember(a, SOURCE_DELETED, pod(key, inf_object_uid(old), a->version, 0));
+    record_change(a, SOURCE_DELETED, pod(key, inf_object_uid(old), a->version, 0));
 }
 
 void apiserver_compact(struct apiserver *a)
@@ -125,7 +125,7 @@ void apiserver_compact(struct apiserver *a)
 void apiserver_bookmark(struct apiserver *a)
 {
     a->version++;
-    remember(a, SOURCE_BOOKMARK, NULL);
+    record_change(a, SOURCE_BOOKMARK, NULL);
 }
 
 void apiserver_restore(struct apiserver *a, uint64_t version)
@@ -216,7 +216,7 @@ static void send_bookmark(struct apiserver *a, uint64_t version, bool initial_en
 static size_t page_end(const struct apiserver *a)
 {
     size_t limit = a->request.limit;
-    bool from_cache = strcmp(a->asked, "0") == 0 && !a->pages_cache;
+    bool from_cache = strcmp(a->version_given, "0") == 0 && !a->pages_cache;
     if (!limit || a->ignore_limit || from_cache || limit > a->sending.count - a->sent)
         return a->sending.count;
     return a->sent + limit;
@@ -474,20 +474,20 @@ static void note_request(struct apiserver *a)
     static const char *const wants[] = {
         [SOURCE_WATCH_LIST] = "watch-list", [SOURCE_LIST] = "list", [SOURCE_WATCH] = "watch"};
     struct buf text = {0};
-    buf_printf(&text, "%s%s '%s'", a->asked_for, wants[a->request.want], a->asked);
+    buf_printf(&text, "%s%s '%s'", a->request_log, wants[a->request.want], a->version_given);
     if (a->request.limit)
         buf_printf(&text, " limit=%u", a->request.limit);
     if (a->token[0])
         buf_printf(&text, " continue=%s", a->token);
     buf_put(&text, "; ", 3);
-    str_replace(&a->asked_for, text.bytes);
+    str_replace(&a->request_log, text.bytes);
     buf_free(&text);
 }
 
 char *apiserver_take_requests(struct apiserver *a)
 {
-    char *text = a->asked_for;
-    a->asked_for = xstrdup("");
+    char *text = a->request_log;
+    a->request_log = xstrdup("");
     return text;
 }
 
@@ -504,10 +504,10 @@ static void apiserver_open(struct source *source, const struct source_request *r
     a->requests++;
     a->user = user;
     a->request = *request;
-    str_replace(&a->asked, request->resource_version);
+    str_replace(&a->version_given, request->resource_version);
     str_replace(&a->token, request->continue_token ? request->continue_token : "");
-    assert(!a->token[0] || !a->asked[0]); /* a real server responds with 400 */
-    a->after = strtoull(a->asked, NULL, 10);
+    assert(!a->token[0] || !a->version_given[0]); /* a real server responds with 400 */
+    a->after = strtoull(a->version_given, NULL, 10);
     note_request(a);
     if (!a->looking_up)
         start_answer(a);
@@ -555,9 +555,9 @@ void apiserver_init(struct apiserver *a, struct sim *sim)
         .source = {&source_ops},
         .sim = sim,
         .answer.fire = on_answer,
-        .asked = xstrdup(""),
+        .version_given = xstrdup(""),
         .token = xstrdup(""),
-        .asked_for = xstrdup(""),
+        .request_log = xstrdup(""),
     };
     sim_io_add(sim, &a->io, apiserver_poll);
 }
@@ -570,7 +570,7 @@ void apiserver_done(struct apiserver *a)
         inf_object_unref(a->history[i].object);
     free(a->history);
     snapshot_free(&a->now);
-    free(a->asked);
+    free(a->version_given);
     free(a->token);
-    free(a->asked_for);
+    free(a->request_log);
 }

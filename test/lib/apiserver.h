@@ -73,9 +73,9 @@ struct apiserver {
     /* the current request */
     struct source_user *user; /* NULL: none */
     struct source_request request;
-    char *asked;    /* its version */
-    char *token;    /* its continue token */
-    uint64_t after; /* the version that the watch has reached */
+    char *version_given; /* its version */
+    char *token;         /* its continue token */
+    uint64_t after;      /* the version that the watch has reached */
     struct snapshot
         sending; /* objects that a list or a watch-list has still to send, from `sent` on */
     size_t sent;
@@ -92,7 +92,7 @@ struct apiserver {
     struct inf_error refusal;
     unsigned refusals;
     unsigned requests; /* number of requests */
-    char *asked_for;   /* the last few requests, for a story to look at: "watch-list 5; list 0
+    char *request_log; /* the last few requests, for a story to look at: "watch-list 5; list 0
                           limit=500; " */
 };
 

@@ -169,7 +169,7 @@ void assert_values(struct index_world *f, const char *index, const char *expecte
 bool contains(const void *selector, struct str labels)
 {
     struct selector *s = (struct selector *)(uintptr_t)selector;
-    s->asked++;
+    s->evaluated++;
     return memmem(labels.at, labels.len, s->word, strlen(s->word)) != NULL;
 }
 
@@ -183,7 +183,7 @@ void select_some(struct index_world *f, const char *ns, const char *word, size_t
         budget = slice;
     while (!store_by_labels(f->store, &query, &cursor, &budget, print_key, f));
     inf_cursor_end(&cursor);
-    f->asked = s.asked;
+    f->evaluated = s.evaluated;
 }
 
 void assert_selected(struct index_world *f, const char *ns, const char *word, const char *expected)

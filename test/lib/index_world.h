@@ -19,13 +19,13 @@ struct index_world {
     struct inf_store *store;
     struct buf out;
     uint64_t version;
-    int asked; /* how often the selector was evaluated */
+    int evaluated; /* how often the selector was evaluated */
 };
 
 /* A selector for tests: the text of the label set contains a string; "" matches everything. */
 struct selector {
     const char *word;
-    int asked;
+    int evaluated;
 };
 
 /* For cmocka. */

@@ -122,7 +122,7 @@ static void respond_path(struct named_world *w, struct pipe *pipe, const char *p
     buf_printf(&w->events, "GET %s\n", path);
     if (w->hanging && strcmp(path, w->hanging) == 0)
         return;
-    if (w->everything_404 || (w->no_apps && of_apps)) {
+    if (w->all_404 || (w->no_apps && of_apps)) {
         respond_404(w, pipe);
         return;
     }

@@ -33,7 +33,7 @@ struct named_world {
     const char *broken;         /* a path that gets a 503 */
     const char *hanging;        /* a path that gets no response */
     bool no_apps;               /* the list of groups has no apps, and its document is a 404 */
-    bool everything_404;        /* a load balancer without its backend */
+    bool all_404;               /* a load balancer without its backend */
     struct named_notebook notebook;
     struct warnings warnings;
 };

@@ -82,7 +82,7 @@ static bool same(yyjson_mut_val *a, yyjson_mut_val *b)
 
 /* ---- finding the target ---- */
 
-static bool means(yyjson_mut_val *value, struct str text)
+static bool has_text(yyjson_mut_val *value, struct str text)
 {
     const char *at =
         yyjson_mut_is_raw(value) ? yyjson_mut_get_raw(value) : yyjson_mut_get_str(value);
@@ -98,7 +98,7 @@ static size_t item_index(yyjson_mut_val *list, const struct path_step *step)
         return step->index;
     yyjson_mut_arr_foreach(list, i, count, item)
     {
-        if (means(yyjson_mut_obj_getn(item, step->key.at, step->key.len), step->value))
+        if (has_text(yyjson_mut_obj_getn(item, step->key.at, step->key.len), step->value))
             return i;
     }
     return yyjson_mut_arr_size(list);

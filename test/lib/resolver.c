@@ -15,7 +15,7 @@ typedef int lookup_fn(const char *node, const char *service, const struct addrin
 /* The lookup runs in a thread of libuv. What it reads here was written before it started. */
 static struct {
     const char *name, *addresses;
-    unsigned asked;
+    unsigned lookups;
     bool hold;
     sem_t waits, may_go;
 } resolver;
@@ -28,7 +28,7 @@ void resolver_set(const char *name, const char *addresses)
 
 unsigned resolver_lookups(void)
 {
-    return resolver.asked;
+    return resolver.lookups;
 }
 
 void resolver_hold(void)
@@ -78,7 +78,7 @@ int getaddrinfo(const char *node, const char *service, const struct addrinfo *hi
                 struct addrinfo **ret)
 {
     char addresses[256];
-    resolver.asked++;
+    resolver.lookups++;
     if (resolver.hold) {
         sem_post(&resolver.waits);
         sem_wait(&resolver.may_go);

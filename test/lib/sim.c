@@ -30,7 +30,7 @@ static int64_t sim_wall_us(struct clock *clock)
 static bool sim_over_budget(struct clock *clock)
 {
     struct sim *sim = sim_of(clock);
-    return sim->budget && ++sim->asked >= sim->budget;
+    return sim->budget && ++sim->budget_checks >= sim->budget;
 }
 
 static void sim_nothing(struct clock *clock)
@@ -95,7 +95,7 @@ static bool sim_poll(struct sim *sim)
 bool sim_tick(struct sim *sim)
 {
     bool busy;
-    sim->asked = 0;
+    sim->budget_checks = 0;
     sim->ticks++;
     if (timers_next_due(&sim->clock.timers) <= sim->now_ms)
         timers_fire(&sim->clock.timers, sim->now_ms);

@@ -36,7 +36,7 @@ struct sim {
     int64_t wall_offset_us; /* a jump of the wall clock alone */
     struct list ios;
     unsigned budget; /* over_budget() returns true after this many calls in a tick; 0: never */
-    unsigned asked;
+    unsigned budget_checks;
     uint64_t ticks;
 };
 

@@ -25,7 +25,7 @@ static int on_alpn(SSL *ssl, const unsigned char **out, unsigned char *out_len,
     return SSL_TLSEXT_ERR_OK;
 }
 
-static void ask_for_certificate(SSL_CTX *ctx, const struct cert *ca)
+static void require_certificate(SSL_CTX *ctx, const struct cert *ca)
 {
     X509_VERIFY_PARAM_set_time(SSL_CTX_get0_param(ctx), (time_t)(SIM_START_US / 1000000));
     must(X509_STORE_add_cert(SSL_CTX_get_cert_store(ctx), ca->x509));
@@ -53,7 +53,7 @@ static SSL_CTX *server_new(const struct tls_peer_settings *settings)
     if (settings->fat_tickets)
         must(SSL_CTX_set_session_ticket_cb(ctx, on_ticket, NULL, NULL));
     if (settings->client_ca)
-        ask_for_certificate(ctx, settings->client_ca);
+        require_certificate(ctx, settings->client_ca);
     must(SSL_CTX_set_session_id_context(ctx, (const unsigned char *)"peer", 4));
     SSL_CTX_set_alpn_select_cb(ctx, on_alpn, NULL);
     return ctx;
@@ -100,7 +100,7 @@ static void note_client(struct tls_peer *peer)
     X509_free(cert);
 }
 
-static void shake(struct tls_peer *peer)
+static void continue_handshake(struct tls_peer *peer)
 {
     const char *name;
     int rc = SSL_do_handshake(peer->ssl);
@@ -152,7 +152,7 @@ void tls_peer_on_tick(struct pipe *pipe)
     BIO_write(peer->in, pipe->written.bytes, (int)pipe->written.len);
     buf_clear(&pipe->written);
     if (!peer->shaken && !peer->failed)
-        shake(peer);
+        continue_handshake(peer);
     if (peer->shaken && !peer->failed && !peer->said_goodbye) {
         receive(peer);
         send_all(peer);

@@ -38,7 +38,7 @@ static void change(struct story *s, int times)
     }
 }
 
-static size_t lines_said(const struct story *s)
+static size_t count_lines(const struct story *s)
 {
     size_t lines = 0;
     for (size_t i = 0; i < s->lines.len; i++)
@@ -63,7 +63,7 @@ STORY(a_slow_handler_is_held_when_the_budget_is_used_up,
     sim_run(&s->sim);
     assert_false(s->pipeline.reflector.held);
     assert_int_equal(s->pipeline.account.used, 0);
-    assert_int_equal(lines_said(s), 1000);
+    assert_int_equal(count_lines(s), 1000);
     budget_close(&other);
 }
 
@@ -85,7 +85,7 @@ STORY(a_small_backlog_continues_over_the_budget,
     assert_true(inf_handler_backlog(&s->handler) > 5);
     inf_handler_resume(&s->handler);
     sim_run(&s->sim);
-    assert_int_equal(lines_said(s), 1005);
+    assert_int_equal(count_lines(s), 1005);
     budget_close(&other);
 }
 
@@ -102,7 +102,7 @@ STORY(a_handler_that_keeps_up_gets_everything_over_the_budget,
         apiserver_put(s->server, "n/b");
     sim_run(&s->sim);
     assert_false(s->pipeline.reflector.held);
-    assert_int_equal(lines_said(s), 1100);
+    assert_int_equal(count_lines(s), 1100);
     budget_close(&other);
 }
 
