@@ -16,7 +16,7 @@ def pod(name, node, app, owners=()):
 
 
 class Questions(Case):
-    """Issue 16: records carry what one asks about: labels, owner, workload, node, and the last state of what is gone."""
+    """Issue 16: records contain labels, owner, workload and node of an object, and the last state of a deleted one."""
 
     def begin(self, *watches, **log):
         self.start(self.conf(watches=[{'resource': r} for r in ('pods', *watches)],

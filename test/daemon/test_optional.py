@@ -90,7 +90,7 @@ class Optional(Widgets):
         self.assertEqual(of_type(self.log.read(), 'DELETED'), [])
 
     def test_resource_removed_from_discovery_is_deleted_and_found_again(self):
-        """Issue 14, 29: it took up to a minute, and the RELIST said that the resource is not known."""
+        """Issue 14, 29: it took up to a minute, and the reason of the RELIST was that the resource is not known."""
         self.begin()
         self.sim.control('serve', resource=WIDGETS, on=0)
         self.reopen()
@@ -123,7 +123,7 @@ class Words(Case):
         return daemon
 
     def test_a_group_that_is_down_is_waited_for(self):
-        """Issue 14, 38: it ended with 64, saying that the resource is not known."""
+        """Issue 14, 38: it ended with 64 and the message that the resource is not known."""
         self.sim.fault('status', code=503, path='/apis/b.io/v1', times=0)
         daemon = self.watch('widgets.b.io')
         wait_until(lambda: 'b.io/v1 does not respond' in daemon.stderr_text() and 'retrying' in daemon.stderr_text(), 'retries')

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""test_secrets.py KUBESIM RECORDINGS INFORMERD: what must not be seen is not to be found.
+"""test_secrets.py KUBESIM RECORDINGS INFORMERD: secret values are in no output and nowhere in memory.
 
-Values of Secrets are hashed when the object is made. They are searched for in everything that informerd writes or says;
-so are its own credentials. With `reveal` they are there, which shows that the search finds them.
+Values of Secrets are hashed when the object is made. The tests search for them, and for informerd's own credentials,
+in everything that informerd writes and answers. With `reveal` the values are present, which shows that the search works.
 """
 import base64
 import contextlib

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """test_state.py KUBESIM RECORDINGS INFORMERD: a restart reports exactly what has changed meanwhile.
 
-fold() is the judge: over the records of all runs together, an object that is added twice, a change that does not follow
+fold() checks it: over the records of all runs together, an object that is added twice, a change that does not follow
 the one before it, or a deletion of nothing is an error.
 """
 import signal

@@ -1,6 +1,6 @@
 #include "queue_fixture.h"
 
-/* cmocka wants these four first */
+/* cmocka.h requires these headers before it */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -17,7 +17,7 @@
 #ifndef TEST_STORY_H
 #define TEST_STORY_H
 
-/* cmocka wants these four first */
+/* cmocka.h requires these headers before it */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -92,8 +92,8 @@ class Install(unittest.TestCase):
         for example in sorted(Path(EXAMPLE).parent.glob('*.c')):
             for dialect in dialects:
                 with self.subTest(f'{example.name}: {" ".join(dialect)}'):
-                    status, said = call(*dialect, '-fsyntax-only', example, *self.flags('--cflags'))
-                    self.assertEqual((status, said), (0, ''))
+                    status, output = call(*dialect, '-fsyntax-only', example, *self.flags('--cflags'))
+                    self.assertEqual((status, output), (0, ''))
 
     @unittest.skipUnless(CXX, 'no C++ compiler')
     def test_cxx(self):

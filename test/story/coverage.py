@@ -18,7 +18,7 @@ PROMISES = {
     'P3': 'nothing lost; what can not be known is reported',
     'P4': 'nothing delivered twice; another uid is another object',
     'P5': 'truthful health: silence is noticed, every fault is reported',
-    'P6': 'bounded: a slow consumer gets what it asked for',
+    'P6': 'bounded: a slow consumer gets events according to its options',
     'P7': 'polite: back-off, Retry-After, no loops',
     'P8': 'discreet: secrets are hashed when the object is made',
 }

@@ -5,7 +5,8 @@ import sys
 
 from style import Rule, files, prose
 
-WORDS = re.compile(r'(?<![-/\w])(told|anew|nobody|somebody|whoever|who\s+(?:asks|wants|has|types))(?!\w)', re.IGNORECASE)
+WORDS = re.compile(r'(?<![-/\w])(told|said|saying|anew|nobody|somebody|anybody|everybody|whoever|whom|obeys?|in\s+vain|'
+                   r'who\s+(?:asks|wants|has|types))(?!\w)', re.IGNORECASE)
 EXEMPT = ('test/style/words.py', 'test/style/selftest.py')  # they contain the list
 
 rule = Rule(sys.argv[1], 'comments, messages and documents are plain engineering English.',

@@ -29,9 +29,9 @@ def run(stage):
     pods.create(NAMESPACE, "replaced")
     if not follower.wait_for_state(pods.list(), 4 * STALE_AFTER):
         stage.complain(f"{4 * STALE_AFTER} s after the start of the silence the follower is not equal")
-    said = [record["type"] for record in follower.records]
-    if [word for word in said if word in ("STALE", "RECOVERED")] != ["STALE", "RECOVERED"]:
-        stage.complain(f"the follower did not report that it was stale and recovered: {said}")
+    types = [record["type"] for record in follower.records]
+    if [word for word in types if word in ("STALE", "RECOVERED")] != ["STALE", "RECOVERED"]:
+        stage.complain(f"the follower did not report that it was stale and recovered: {types}")
     for finding in compare.different_states("the follower", follower.state, pods.list()):
         stage.complain(finding)
-    return f"{stage.writes} writes, {proxy.connections} connections: {', '.join(said)}"
+    return f"{stage.writes} writes, {proxy.connections} connections: {', '.join(types)}"

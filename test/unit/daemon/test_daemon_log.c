@@ -32,16 +32,17 @@ static void assert_line(enum conf_log_format format, enum inf_log_level level, c
 static void writes_logfmt(void **state)
 {
     (void)state;
-    assert_line(CONF_LOGFMT, INF_LOG_WARN, "it said \"no\"\n",
-                "time=2025-11-16T00:58:11.204131Z level=warn msg=\"it said \\\"no\\\"\\n\"\n");
+    assert_line(
+        CONF_LOGFMT, INF_LOG_WARN, "the answer is \"no\"\n",
+        "time=2025-11-16T00:58:11.204131Z level=warn msg=\"the answer is \\\"no\\\"\\n\"\n");
 }
 
 static void writes_json(void **state)
 {
     (void)state;
-    assert_line(CONF_JSON, INF_LOG_ERROR, "it said \"no\"\n",
+    assert_line(CONF_JSON, INF_LOG_ERROR, "the answer is \"no\"\n",
                 "{\"time\":\"2025-11-16T00:58:11.204131Z\",\"level\":\"error\","
-                "\"msg\":\"it said \\\"no\\\"\\n\"}\n");
+                "\"msg\":\"the answer is \\\"no\\\"\\n\"}\n");
 }
 
 /* ---- a reader that does not read ---- */

@@ -315,7 +315,7 @@ static void test_reports_a_reset(void **state)
     tcp_server_reset(&w->server);
     RUN_UNTIL(&w->rl, w->reader.ended);
     assert_tcp_end(w, INF_ENET, "connection lost: connection reset by peer");
-    stream_reader_write(&w->reader, "anybody?", 8); /* ignored, without a callback */
+    stream_reader_write(&w->reader, "no peer?", 8); /* ignored, without a callback */
     stream_reader_pause(&w->reader);
     stream_reader_resume(&w->reader);
     real_loop_settle(&w->rl);

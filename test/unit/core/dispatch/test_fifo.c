@@ -1,4 +1,4 @@
-/* cmocka wants these four first */
+/* cmocka.h requires these headers before it */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
