@@ -58,7 +58,7 @@ static size_t utf8_bytes(unsigned c, char ret[3])
     return 3;
 }
 
-/* One character of a text: how many bytes it takes there, and which bytes it means. */
+/* One character of a text: the number of bytes it takes there, and the bytes it stands for. */
 struct unit {
     size_t taken;
     size_t len;
@@ -129,8 +129,8 @@ static size_t match_secret(const char *text, size_t len, size_t from, const char
 
 /* ---- comparing with former credentials ---- */
 
-/* The next @want bytes that the text means, fewer at its end. Returns how many bytes it takes for
- * that; @ret has room for two bytes more, since a character may go beyond. */
+/* Decodes up to @want bytes of the text, fewer at its end. Returns how many bytes of the text that
+ * takes; @ret has room for two more bytes, since the last character may exceed @want. */
 static size_t read_units(const char *text, size_t len, size_t from, bool decode, size_t want,
                          char *ret, size_t *ret_len)
 {
@@ -157,7 +157,7 @@ static bool is_whole(const struct scrubber *s, const struct scrubber_former *f, 
     return whole;
 }
 
-/* All of it, or from its beginning to the end of the word. */
+/* The whole credential, or its beginning up to the end of the word. */
 static size_t match_former_one_way(const struct scrubber *s, const struct scrubber_former *f,
                                    const char *text, size_t len, size_t from, bool decode)
 {

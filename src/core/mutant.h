@@ -1,8 +1,8 @@
 /*
- * mutant.h - engines that are wrong on purpose, to prove that the tests would notice.
+ * mutant.h - named faults of the engine, to prove that the tests detect them.
  *
- * In a build with -DINF_MUTANTS the environment variable INFORMER_MUTANT names one; otherwise every
- * MUTANT() is a constant 0 and nothing of this is in the program. `grep MUTANT( src` is the list.
+ * In a build with -DINF_MUTANTS the environment variable INFORMER_MUTANT selects one. In other
+ * builds every MUTANT() is a constant 0 and adds no code. `grep MUTANT( src` lists them.
  */
 #ifndef CORE_MUTANT_H
 #define CORE_MUTANT_H

@@ -37,7 +37,7 @@
 enum {
     HEARTBEAT_MS = 5000, /* interval of status updates to the service manager */
     LEAVE_MS = 3000,     /* for closing files and lookups after all records are written */
-    BUDGET_SAY_AGAIN_MS =
+    BUDGET_LOG_AGAIN_MS =
         60 * 1000, /* that memory.backlog is exceeded is logged at most this often */
 };
 
@@ -325,9 +325,9 @@ static void on_memory(void *ctx, bool over)
     struct inf_budget_status status;
     inf_budget_status(d->budget, &status);
     if (over)
-        d->budget_quiet = d->budget_said_ms && now - d->budget_said_ms < BUDGET_SAY_AGAIN_MS;
+        d->budget_quiet = d->budget_logged_ms && now - d->budget_logged_ms < BUDGET_LOG_AGAIN_MS;
     if (over && !d->budget_quiet)
-        d->budget_said_ms = now;
+        d->budget_logged_ms = now;
     if (over)
         daemon_log_printf(
             &d->log, d->budget_quiet ? INF_LOG_DEBUG : INF_LOG_WARN,

@@ -54,7 +54,7 @@ struct daemon {
     uv_signal_t signals[DAEMON_SIGNALS];
     struct loop_disk disk;
     struct inf_budget *budget; /* for all backlogs and output buffers */
-    uint64_t budget_said_ms;   /* when it was last logged that its limit is exceeded; 0: never */
+    uint64_t budget_logged_ms; /* when it was last logged that its limit is exceeded; 0: never */
     bool budget_quiet;         /* that it is exceeded now is logged at level debug */
     int state_lock;            /* -1: no state is kept */
     unsigned char hash_key[STATE_KEY_SIZE];

@@ -1,9 +1,10 @@
 /*
- * shape.h - what of an object is kept: fields that are cut, and fields whose values are hashed.
+ * shape.h - which parts of an object are kept: fields that are cut, and fields whose values are
+ * hashed.
  *
- * The shape is part of an informer's identity: two informers share a cache only if theirs are
- * equal. Rules are applied once, when the object is made, so nothing later ever sees what they
- * hide.
+ * The shape is part of the identity of an informer: two informers share a cache only if their
+ * shapes are equal. Rules are applied once, when the object is made, so that no later stage has
+ * access to what they hide.
  */
 #ifndef CORE_OBJECT_SHAPE_H
 #define CORE_OBJECT_SHAPE_H
@@ -36,9 +37,9 @@ struct shape {
     size_t count;
     uint64_t hashed;             /* bit i: paths[i] is hashed, else cut */
     uint64_t secrets_only;       /* bit i: holds for Secrets only */
-    uint64_t managed;            /* bit i: cuts metadata.managedFields, as can be done before */
-    bool metadata_only;          /* of the members at the top, only metadata, kind and apiVersion */
-    bool secrets;                /* every object is a Secret, whatever kind it says it is */
+    uint64_t managed;            /* bit i: cuts metadata.managedFields, which may be done before */
+    bool metadata_only;          /* of the top-level members, only metadata, kind and apiVersion */
+    bool secrets;                /* every object is treated as a Secret, regardless of its kind */
     const struct digest *digest; /* borrowed */
 };
 
@@ -56,25 +57,27 @@ void shape_cut_managed_fields(struct shape *shape);
 void shape_hash_secrets(struct shape *shape);
 void shape_free(struct shape *shape);
 
-/* One more field to cut, or to hash. Takes over @path. -INF_EINVAL if there are too many. */
+/* Adds a field to cut or to hash. Takes ownership of @path. Returns -INF_EINVAL if there are too
+ * many. */
 int shape_add(struct shape *shape, struct inf_path *path, bool hashed, struct inf_error *err);
 
-/* Whether there are values that are hashed: then none may stay in memory. */
+/* Whether values are hashed: then no copy of them may stay in memory. */
 bool shape_hides(const struct shape *shape);
 
-/* What makes one object different from another of the same path and value. */
+/* The identity of an object, so that the same value at the same path has another hash in another
+ * object. */
 struct shape_subject {
     struct str kind;
     struct str uid;
 };
 
-/* Whether no rule has anything to do in such an object, but to cut managedFields. */
+/* Whether no rule applies to such an object, except the one that cuts managedFields. */
 bool shape_is_done(const struct shape *shape, const struct shape_subject *subject);
 
 /*
- * Adds the members of @object (a JSON object, checked before) to @out, each behind a ',' unless
- * @out ends in '{', without white space between tokens, as the rules say; @skip says which members
- * at the top are left out.
+ * Adds the members of @object (a JSON object that was validated) to @out according to the rules,
+ * without white space between tokens, and with a comma before each unless @out ends in '{'.
+ * @skip selects top-level members to omit.
  */
 void shape_copy_members(const struct shape *shape, const struct shape_subject *subject,
                         struct buf *out, struct str object, bool (*skip)(struct str key));

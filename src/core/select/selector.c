@@ -67,7 +67,8 @@ static bool has_value(const struct selector_term *term, struct str value)
     return false;
 }
 
-/* -1, 0 or 1: the label's number against the term's; 0 also if it is no number. */
+/* Compares the number of the label with that of the term: -1, 0 or 1; 0 also if it is not a number.
+ */
 static int compare_number(const struct selector_term *term, struct str value)
 {
     struct buf text = {0};
@@ -97,8 +98,8 @@ static bool label_matches(const struct selector_term *term, struct str labels)
     return false;
 }
 
-/* Whether one of the values that the path names is the term's. None at all, and null, are the empty
- * text. */
+/* Whether one of the values that the path selects equals that of the term. No value, and null,
+ * count as the empty string. */
 static bool field_has_value(const struct selector_term *term, struct str text)
 {
     struct path_walk walk;

@@ -57,32 +57,32 @@ struct inf_selector {
     char *text;                  /* canonical */
 };
 
-/* What needs no look at the objects. NULL is everything. */
+/* Selectors that are decided without examining objects. NULL selects everything. */
 bool selector_is_everything(const struct inf_selector *selector);
 bool selector_is_nothing(const struct inf_selector *selector);
 
-/* Whether a selector by labels (or nothing, or everything) takes an object whose metadata.labels
- * read @labels. "{}" and "null" are no labels. */
+/* Whether a selector by labels (or for nothing, or for everything) matches an object whose
+ * metadata.labels is @labels. "{}" and "null" mean no labels. */
 bool selector_matches_labels(const struct inf_selector *selector, struct str labels);
 
-/* Whether a selector of any kind takes the object that reads @text. */
+/* Whether a selector of any kind matches the object with this text. */
 bool selector_matches_text(const struct inf_selector *selector, struct str text);
 
 /* ---- for the two parsers ---- */
 
-/* One more term, zeroed; NULL at SELECTOR_TERMS_MAX. Valid until the next. */
+/* Adds a zeroed term; NULL at SELECTOR_TERMS_MAX. Valid until the next call. */
 struct selector_term *selector_add(struct inf_selector *selector);
 
-/* One more value; false at SELECTOR_VALUES_MAX. */
+/* Adds a value; false at SELECTOR_VALUES_MAX. */
 bool selector_term_add(struct selector_term *term, struct str value);
 
 /* A whole number of 64 bits, with or without sign. */
 bool selector_number(struct str text, int64_t *ret);
 
-/* Brings values and terms into order and returns the canonical text, the caller's. */
+/* Sorts values and terms. Returns the canonical text, which the caller frees. */
 char *selector_format(struct inf_selector *selector);
 
-/* Fill @selector from @text. 0, or -INF_EINVAL with a complaint. */
+/* Parse @text into @selector. Return 0, or -INF_EINVAL with a message. */
 int label_selector_parse(struct inf_selector *selector, struct str text, struct inf_error *err);
 int field_selector_parse(struct inf_selector *selector, struct str text, struct inf_error *err);
 

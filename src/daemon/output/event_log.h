@@ -5,7 +5,7 @@
  *
  * Lines are collected while handlers run. The lines that event_log_flush() releases are written in one
  * piece; meanwhile the next lines are collected. If a reader is slow (a pager, a stopped terminal) or
- * a disk is full, lines accumulate: above EVENT_LOG_HIGH the owner is asked to hold its source, below
+ * a disk is full, lines accumulate: above EVENT_LOG_HIGH on_hold lets the owner hold its source, below
  * EVENT_LOG_LOW to resume it.
  *
  * - A sink that fails (full disk, missing directory, ...) is reported once, retried after 1 s to 30 s,
@@ -36,7 +36,7 @@
 #include "seam/clock.h"
 
 enum {
-    EVENT_LOG_HIGH = 1024 * 1024, /* LIMIT: bytes collected before the owner is asked to hold */
+    EVENT_LOG_HIGH = 1024 * 1024, /* LIMIT: bytes collected before on_hold is called */
     EVENT_LOG_LOW = 256 * 1024,
     EVENT_LOG_MAX = 2 * EVENT_LOG_HIGH, /* LIMIT: with daemon records, which are never held */
     EVENT_LOG_RETRY_MIN_MS = 1000,

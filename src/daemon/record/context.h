@@ -1,6 +1,6 @@
 /*
- * context.h - what a record says about an object besides its identity: labels, controller, workload
- * and node, so that records can be selected by them.
+ * context.h - the context of an object in records, in addition to its identity: labels,
+ * controller, workload and node, so that records can be selected by them.
  */
 #ifndef DAEMON_RECORD_CONTEXT_H
 #define DAEMON_RECORD_CONTEXT_H

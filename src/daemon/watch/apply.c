@@ -108,7 +108,7 @@ static void on_cluster_identified(struct cluster *cluster)
 
 /* ---- the journal ---- */
 
-static bool wants_colours(const struct daemon *d)
+static bool uses_colours(const struct daemon *d)
 {
     switch (d->options.colour) {
     case TERMINAL_COLOUR_AUTO: break;
@@ -140,7 +140,7 @@ static struct event_log_settings log_settings(const struct daemon *d,
                    .object_verbs = c->object_verbs,
                    .context = c->context,
                    .max_line = c->max_line,
-                   .colour = to_stdout && wants_colours(d),
+                   .colour = to_stdout && uses_colours(d),
                    .charset = !to_stdout || !isatty(STDOUT_FILENO) ? RECORD_UTF8
                               : terminal_use_locale()              ? RECORD_TERMINAL
                                                                    : RECORD_ASCII,

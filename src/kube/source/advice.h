@@ -1,9 +1,9 @@
 /*
- * advice.h - what would help against a refusal, where the server can't know what we are after.
+ * advice.h - adds a remedy to a refusal of the server, which does not know what the request is
+ * for.
  *
- *     403   the commands that give the user, as the server calls us, the rights that a watch takes
- *     401   which credentials were shown, and what may be wrong with them
- *     404   that a name may be wrong
+ * 403: the commands that grant the permissions of a watch to the user. 401: which credentials
+ * were sent, and what may be wrong with them. 404: that a name may be wrong.
  */
 #ifndef KUBE_SOURCE_ADVICE_H
 #define KUBE_SOURCE_ADVICE_H
@@ -12,19 +12,19 @@
 
 #include "kube/discovery/resource.h"
 
-/* What we were after, and how. */
+/* The request that was refused. */
 struct advice {
     const struct resource *resource; /* without a name: a document about the server itself */
     const char *ns;                  /* NULL: all */
     const char *path_prefix;         /* of the server's URL; "": none */
-    const char *credentials;         /* what the server saw of us, in words; NULL: nothing */
+    const char *credentials;         /* a description of our credentials; NULL: none */
 };
 
-/* Adds it to the end of @why's text. Nothing that a server said becomes part of a command unless it
- * is quoted. */
+/* Adds the advice to the text of @why. Text of the server becomes part of a command only if it is
+ * quoted. */
 void advice_add(struct inf_error *why, const struct advice *advice);
 
-/* Takes that of a 404 away again, where it does not apply. */
+/* Removes the advice about a 404, where it does not apply. */
 void advice_cut_not_found(struct inf_error *why);
 
 #endif

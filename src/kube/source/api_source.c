@@ -12,7 +12,7 @@
  * limit, because it contains the reason), an ERROR event, invalid JSON, an incomplete body, and every
  * error of http_conn.c. A connection whose response was read completely is used again.
  *
- * A user may cancel, and open the next request, inside any callback: after each call `serial` tells
+ * A user may cancel, and open the next request, inside any callback: after each call `serial` shows
  * whether we still serve the same request.
  */
 #include "kube/source/api_source.h"

@@ -29,10 +29,11 @@ struct body {
 void body_start(struct body *body, const struct source_request *request);
 
 /*
- * Takes the next event from the front of @input, which moves on. Returns 1 and the event, with a
- * reference to its object if it has one, all else lent until the next call; 0 when all of @input is
- * used up; or why the answer can't be read any further. An object that can't be read, but named, in an
- * event that stands on its own, and any item, is a SOURCE_SKIPPED: it never costs the others.
+ * Takes the next event from the front of @input and advances it. Returns 1 and the event, with a
+ * reference to its object if it has one, everything else borrowed until the next call; 0 when
+ * @input is used up; or an error that ends the response. An object that can't be decoded is a
+ * SOURCE_SKIPPED if it is an item of a list, or if its event is complete and contains its name:
+ * it does not affect others.
  */
 int body_next(struct body *body, struct str *input, struct source_event *ret_event,
               struct inf_error *err);

@@ -37,9 +37,9 @@ static bool take_front(struct str *text, struct str literal)
 }
 
 /*
- * {"type":"MODIFIED","object":{...}}, as API servers write it: where the type ends and the last
- * brace stands is known without reading the object. Whether it is one, and not one with something
- * behind it, shows when it is read as JSON.
+ * {"type":"MODIFIED","object":{...}}, as API servers write it: the end of the type and the
+ * position of the last brace are known without parsing the object. Whether it is a single valid
+ * object is checked when it is parsed as JSON.
  */
 static bool guess_envelope(struct str text, struct envelope *ret)
 {

@@ -14,17 +14,17 @@ struct decoder {
 };
 
 /*
- * Reads `{"type":T,"object":{...}}`, members in any order. On success @ret_event holds a reference
- * to its object, if it has one. An ERROR event is a failure whose code and text are those of its
- * Status.
+ * Parses `{"type":T,"object":{...}}`, with members in any order. On success @ret_event has a
+ * reference to its object, if it has one. An ERROR event is a failure with the code and text of
+ * its Status.
  */
 int decode_event(struct decoder *decoder, struct str text, struct source_event *ret_event,
                  struct inf_error *err);
 
 /*
- * The way of nearly all events: one with an object, spelled as API servers do, without counting its
- * brackets. True proves that @text is one whole event and nothing else. False says nothing but that
- * it must be looked at closely.
+ * The fast path for nearly all events: one with an object, in the form that API servers write,
+ * without counting its brackets. True means that @text is exactly one complete event. False
+ * means that it must be decoded by decode_event().
  */
 bool decode_guess(struct decoder *decoder, struct str text, struct source_event *ret_event);
 
@@ -35,11 +35,11 @@ bool decode_guess(struct decoder *decoder, struct str text, struct source_event 
  */
 bool decode_unreadable(struct str text, bool cut, struct source_event *ret_event);
 
-/* The same for an item of a list. False if neither it nor its list says its kind. */
+/* The same for an item of a list. False if neither it nor its list has a kind. */
 bool decode_unreadable_item(struct str text, const struct object_defaults *defaults,
                             struct source_event *ret_event);
 
-/* Reads an item of a list as SOURCE_ADDED. @defaults is what the list says about all of them. */
+/* Decodes an item of a list as SOURCE_ADDED. @defaults are the kind and version of the list. */
 int decode_item(struct decoder *decoder, struct str text, const struct object_defaults *defaults,
                 struct source_event *ret_event, struct inf_error *err);
 

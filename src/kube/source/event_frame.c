@@ -59,8 +59,8 @@ struct str frame_trim(struct str text)
 
 /* ---- input ---- */
 
-/* What there is of the line at the front of @input, its newline included. A line may have many
- * events: its end is looked for only once. */
+/* The part of the line at the front of @input that has arrived, including its newline. A line may
+ * have many events, so its end is searched only once. */
 static struct str this_line(struct frame *frame, struct str input)
 {
     if (!frame->ahead) {
@@ -90,7 +90,8 @@ static bool ends_line(struct str line)
 static size_t scan_object(struct frame *frame, struct str line, bool *ret_ended)
 {
     size_t space = frame->line_begins ? leading_space(line) : 0, len;
-    /* A new line begins with an event where the current object can't have a brace: it breaks off. */
+    /* A new line begins with an event where the current object can't have a brace: the current
+     * object is incomplete. */
     *ret_ended = frame->line_begins && space < line.len && line.at[space] == '{' &&
                  !memchr("[:,", frame->last, 3);
     if (*ret_ended)
@@ -127,11 +128,11 @@ static int drop_event(struct frame *frame, struct str text, bool ended, struct s
     return -INF_ETOOBIG;
 }
 
-/* Part of an event that does not lie whole in the input. */
+/* Stores part of an event that spans several inputs. */
 static int keep_piece(struct frame *frame, struct str piece, bool ended, struct str *ret_event)
 {
     struct buf *partial = &frame->partial;
-    partial->secret = true; /* it may be a Secret's */
+    partial->secret = true; /* it may be part of a Secret */
     if (buf_append(partial, piece.at, piece.len, FRAME_MAX) < 0)
         return drop_event(frame, partial->len ? (struct str){partial->bytes, partial->len} : piece,
                           ended, ret_event);
@@ -156,7 +157,7 @@ static int add_piece(struct frame *frame, struct str piece, bool ended, struct s
     return 1;
 }
 
-/* Takes an event, or part of one. As frame_next(). */
+/* Takes an event or part of one. Returns as frame_next(). */
 static int next_piece(struct frame *frame, struct str *input, struct str *ret_event)
 {
     bool ended, deep;
@@ -164,7 +165,7 @@ static int next_piece(struct frame *frame, struct str *input, struct str *ret_ev
         frame_take(frame, input, scan_event(frame, this_line(frame, *input), &ended));
     int rc;
     if (ended && piece.len && ends_line(piece))
-        piece.len--; /* the line's end is not the event's */
+        piece.len--; /* the end of the line is not the end of the event */
     rc = add_piece(frame, piece, ended, ret_event);
     deep = frame->scan.deepest > FRAME_DEPTH_MAX;
     if (ended) {

@@ -22,48 +22,48 @@
 #include "core/json/json.h"
 
 enum {
-    FRAME_DEPTH_MAX = JSON_DEPTH_MAX + 1, /* LIMIT: an object's, and the event around it */
+    FRAME_DEPTH_MAX = JSON_DEPTH_MAX + 1, /* LIMIT: that of an object, plus the event around it */
     FRAME_MAX =
         16 * 1024 * 1024, /* LIMIT: bytes of one event; etcd holds objects of some MB at most */
 };
 
 enum frame_at {
-    FRAME_BETWEEN,   /* two events */
-    FRAME_IN_OBJECT, /* which ends with its last bracket */
-    FRAME_IN_LINE,   /* of something else, which ends with the line */
+    FRAME_BETWEEN,   /* between two events */
+    FRAME_IN_OBJECT, /* in an object, which ends with its last bracket */
+    FRAME_IN_LINE,   /* in other text, which ends with the line */
 };
 
 struct frame {
     enum frame_at at;
     struct json_scan scan; /* of the current object */
-    char last;             /* its last byte so far that is no white space */
-    bool line_begins;      /* nothing but white space since its last newline */
-    bool dropping;         /* the event under way was given up: pass over the rest of it */
-    struct buf partial;    /* the beginning of an event whose end has not come yet */
-    bool partial_lent;     /* it was given out as the last frame: forget it now */
-    size_t ahead; /* bytes of input that are known to be of one line; 0: look for its end */
+    char last;             /* its last byte so far that is not white space */
+    bool line_begins;      /* only white space since its last newline */
+    bool dropping;         /* the current event is over its limit: skip the rest of it */
+    struct buf partial;    /* the beginning of an event that is not complete yet */
+    bool partial_lent;     /* it was returned as the last frame: clear it in the next call */
+    size_t ahead;          /* bytes of input that belong to the current line; 0: search its end */
 };
 
 /*
- * Takes the next event from the front of @input, which moves on; what is left of it must come again,
- * before anything else, in the next call. Returns 1 and the event, without white space around it,
- * lent until the next call; 0 when all of @input is used up; -INF_ETOOBIG for an event over
- * FRAME_MAX or -INF_EDECODE for one over FRAME_DEPTH_MAX, with its beginning in @ret_event; the next
- * call goes on behind it.
+ * Takes the next event from the front of @input and advances it. The rest of @input must be
+ * passed again in the next call. Returns 1 and the event, without white space around it, valid
+ * until the next call; 0 when @input is used up; -INF_ETOOBIG for an event over FRAME_MAX or
+ * -INF_EDECODE for one over FRAME_DEPTH_MAX, with its beginning in @ret_event; the next call
+ * continues after it.
  */
 int frame_next(struct frame *frame, struct str *input, struct str *ret_event);
 
-/* Passes over white space between events. Whether it stands between two, and so far has found no
- * other one on the line at the front of @input. */
+/* Skips white space between events. Returns whether the stream is between two events and no other
+ * event has begun on the line at the front of @input. */
 bool frame_begins_line(struct frame *frame, struct str *input);
 
 /* @text without the white space at its end. */
 struct str frame_trim(struct str text);
 
-/* Whether the stream stands between two events. */
+/* Whether the stream is between two events. */
 bool frame_between(const struct frame *frame);
 
-/* Forgets what it holds; ready for another stream. */
+/* Resets the state for another stream. */
 void frame_reset(struct frame *frame);
 
 #endif

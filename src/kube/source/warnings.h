@@ -9,8 +9,8 @@
 #include "wire/http_conn.h"
 
 enum {
-    WARNINGS_MAX = 64,       /* LIMIT: texts that are remembered; what comes then is not shown */
-    WARNING_TEXT_MAX = 1000, /* LIMIT: bytes of one; the rest is cut */
+    WARNINGS_MAX = 64,       /* LIMIT: texts that are stored; further ones are not logged */
+    WARNING_TEXT_MAX = 1000, /* LIMIT: bytes of a text; the rest is cut */
 };
 
 /* One for each server. */
@@ -18,13 +18,13 @@ struct warnings {
     struct log *log; /* borrowed; NULL: warnings are ignored */
     char *texts[WARNINGS_MAX];
     size_t count;
-    bool full; /* and that was said */
+    bool full; /* the limit was reached, which was logged */
 };
 
 void warnings_init(struct warnings *w, struct log *log);
 void warnings_free(struct warnings *w);
 
-/* Logs the warnings in @head that are new. @server is what the lines call it. */
+/* Logs the new warnings in @head. @server is the name of the server in these lines. */
 void warnings_log_new(struct warnings *w, const char *server, const struct http_head *head);
 
 /* Logs a warning of our own, if it is new. */
