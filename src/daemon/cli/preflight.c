@@ -377,7 +377,7 @@ static int exit_code_for(const struct inf_error *why)
     }
 }
 
-/* EX_UNAVAILABLE, EX_NOPERM and EX_CONFIG grow with what has to be done about them. */
+/* EX_UNAVAILABLE, EX_NOPERM and EX_CONFIG are ordered by severity. */
 _Static_assert(EX_UNAVAILABLE < EX_NOPERM && EX_NOPERM < EX_CONFIG, "the worst is the highest");
 
 int preflight_exit_code(const struct preflight *p)

@@ -1,7 +1,7 @@
 /*
  * event_order.h - the initial Events of a log for people, in the order of their own times.
  *
- * A server lists Events by name, which is no order that a reader can follow. Their lines are
+ * A server lists Events by name, which is not chronological. Their lines are
  * collected until the watch is synced, and then written in the order of time. Lines of other objects
  * are not delayed.
  */

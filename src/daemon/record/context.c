@@ -21,7 +21,7 @@ void context_reader_done(struct context_reader *reader)
     *reader = (struct context_reader){0};
 }
 
-/* An empty map says nothing; anything else than a map is no labels. */
+/* An empty map is not written; a value that is not a map is not treated as labels. */
 static bool take_labels(void *ctx, const char *json, size_t len)
 {
     if (len > 2 && json[0] == '{')

@@ -1,9 +1,10 @@
 /*
- * summary.c - orders the changes by a table of interest, and formats each value by its type and
- * size.
+ * summary.c - a short text of a diff: orders the changes by a table of interest and adds them while
+ * there is room.
  *
- * A string is written decoded and without quotes, a number as it is, a small structure as JSON. Of
- * a large structure only "added", "removed" or "changed" is written.
+ * Normal path: the next change in the order of interest is written, as a whole or fitted to the columns of
+ * a terminal, until the room is used up; the rest is counted. summary_value.c writes the values. Nothing
+ * here fails.
  */
 #include "daemon/record/summary.h"
 
@@ -13,14 +14,12 @@
 #include "base/alloc.h"
 #include "base/base.h"
 #include "base/text/display.h"
-#include "base/text/utf8.h"
+#include "daemon/record/summary_value.h"
 
 enum {
-    VALUE_MAX = 48,              /* bytes of one value */
-    WHOLE_VALUE = 2 * VALUE_MAX, /* columns: a value with its ellipsis */
-    CHANGES_MAX = 12,            /* changes in one summary; more are only counted */
-    BOTH_VALUES_MIN = 24,        /* columns: with less room only the new value is shown */
-    PATH_MIN = 24, /* columns of a path that is shortened, if a third of the room has them */
+    CHANGES_MAX = 12,     /* changes in one summary; more are only counted */
+    BOTH_VALUES_MIN = 24, /* columns: with less room only the new value is shown */
+    PATH_MIN = 24,        /* columns of a path that is shortened, if a third of the room has them */
 };
 
 /* The first match counts, and a lower rank comes first. Other paths have rank 12. */
@@ -68,196 +67,15 @@ static int rank_of(const char *path)
     return 12;
 }
 
-/* ---- values ---- */
-
-static void put_code_unit(struct buf *out, const char *digits)
-{
-    char hex[5] = {0};
-    unsigned long c;
-    memcpy(hex, digits, 4);
-    c = strtoul(hex, NULL, 16);
-    if (c >= 0x20 && c < 0x7f)
-        buf_putc(out, (char)c);
-    else
-        buf_printf(out, "\\u%s", hex);
-}
-
-/* A JSON string without its quotes. Escapes are decoded where that makes it easier to read. */
-static void put_decoded(struct buf *out, struct str json)
-{
-    for (size_t i = 0; i < json.len; i++) {
-        if (json.at[i] != '\\' || i + 1 == json.len) {
-            buf_putc(out, json.at[i]);
-            continue;
-        }
-        switch (json.at[++i]) {
-        case 'n':
-        case 'r':
-        case 't': buf_putc(out, ' '); break;
-        case 'u':
-            if (i + 4 < json.len)
-                put_code_unit(out, json.at + i + 1);
-            i += 4;
-            break;
-        case 'b':
-        case 'f': break;
-        default: buf_putc(out, json.at[i]);
-        }
-    }
-}
-
-void summary_put_cut(struct buf *out, struct str text, size_t max)
-{
-    struct str cut = utf8_cut(text, max);
-    buf_put(out, cut.at, cut.len);
-    if (cut.len < text.len)
-        buf_puts(out, "\xe2\x80\xa6");
-}
-
-static bool is_small(const struct inf_diff_value *value)
-{
-    return value->json &&
-           (value->len <= VALUE_MAX || (value->json[0] != '{' && value->json[0] != '['));
-}
-
-static void put_value(struct buf *out, const struct inf_diff_value *value)
-{
-    struct buf text = {0};
-    if (value->json[0] != '"') {
-        summary_put_cut(out, (struct str){value->json, value->len}, VALUE_MAX);
-        return;
-    }
-    put_decoded(&text, (struct str){value->json + 1, value->len - 2});
-    if (text.len)
-        summary_put_cut(out, (struct str){text.bytes, text.len}, VALUE_MAX);
-    else
-        buf_puts(out, "\"\"");
-    buf_free(&text);
-}
-
-/* Adds at most @columns of @text, of which the part from byte @at on is the most important. */
-static void put_near(struct buf *out, struct str text, size_t at, size_t columns,
-                     const char *ellipsis)
-{
-    size_t dots = display_width(str_of(ellipsis));
-    struct str head, tail;
-    if (display_width(text) <= columns || columns <= 2 * dots) {
-        buf_put(out, text.at, text.len);
-        return;
-    }
-    tail = display_tail(text, columns - dots);
-    if (tail.at <= text.at + at) {
-        buf_puts(out, ellipsis);
-        buf_put(out, tail.at, tail.len);
-        return;
-    }
-    head = utf8_cut(text, at);
-    if (display_width(head) > columns / 3 + dots) {
-        tail = display_tail(head, columns / 3);
-        text = (struct str){tail.at, text.len - (size_t)(tail.at - text.at)};
-        buf_puts(out, ellipsis);
-        columns -= dots;
-    }
-    head = display_head(text, columns - dots);
-    buf_put(out, head.at, head.len);
-    buf_puts(out, ellipsis);
-}
-
-/* ---- changes ---- */
-
-/* A value that is kept only as a hash: all that can be shown is that it changed. */
-static bool is_hashed(const struct inf_diff_value *value)
-{
-    static const char mark[] = "\"hmac:";
-    return value->json && value->len > sizeof(mark) &&
-           memcmp(value->json, mark, sizeof(mark) - 1) == 0;
-}
-
-/* A value that is too large may have a `reason`, as states and conditions do: "(Error)". */
-static void put_reason(struct buf *out, const struct inf_diff_value *value)
-{
-    static const char key[] = "\"reason\":\"";
-    const char *at, *end;
-    at = value->json ? memmem(value->json, value->len, key, sizeof(key) - 1) : NULL;
-    if (!at)
-        return;
-    at += sizeof(key) - 1;
-    end = memchr(at, '"', value->len - (size_t)(at - value->json));
-    if (!end || end == at || end - at > VALUE_MAX)
-        return;
-    buf_printf(out, " (%.*s)", (int)(end - at), at);
-}
-
-/* Both values, together with at most twice @max columns. Of a longer one the part is shown where they
- * differ. */
-static void put_replacement(struct buf *out, const struct inf_change *change, const char *arrow,
-                            const char *ellipsis, size_t max)
-{
-    struct buf texts[2] = {{0}, {0}};
-    size_t same = 0, widths[2];
-    put_value(&texts[0], &change->old_value);
-    put_value(&texts[1], &change->new_value);
-    while (same < texts[0].len && same < texts[1].len &&
-           texts[0].bytes[same] == texts[1].bytes[same])
-        same++;
-    for (size_t i = 0; i < 2; i++)
-        widths[i] = display_width((struct str){texts[i].bytes, texts[i].len});
-    buf_putc(out, ' ');
-    for (size_t i = 0; i < 2; i++) {
-        size_t other = widths[1 - i] < max ? widths[1 - i] : max;
-        if (i)
-            buf_puts(out, arrow);
-        put_near(out, (struct str){texts[i].bytes, texts[i].len}, same, 2 * max - other, ellipsis);
-        buf_free(&texts[i]);
-    }
-}
-
-static bool shows_both_values(const struct inf_change *change)
-{
-    const struct inf_diff_value *old = &change->old_value, *new = &change->new_value;
-    return change->op == INF_DIFF_REPLACE && is_small(old) && is_small(new) &&
-           !(is_hashed(old) && is_hashed(new));
-}
-
-/* What happened to the value: " Pending -> Running", " removed". */
-static void put_effect(struct buf *out, const struct inf_change *change,
-                       const struct line_diff *lines, const char *arrow, const char *ellipsis,
-                       size_t max)
-{
-    const struct inf_diff_value *new = &change->new_value;
-    switch (change->op) {
-    case INF_DIFF_ADD:
-        if (is_small(new)) {
-            struct buf text = {0};
-            buf_puts(out, arrow);
-            put_value(&text, new);
-            put_near(out, (struct str){text.bytes, text.len}, 0, max, ellipsis);
-            buf_free(&text);
-        } else {
-            buf_puts(out, " added");
-            put_reason(out, new);
-        }
-        break;
-    case INF_DIFF_REMOVE: buf_puts(out, " removed"); break;
-    case INF_DIFF_REPLACE:
-        if (!lines && shows_both_values(change))
-            put_replacement(out, change, arrow, ellipsis, max);
-        else
-            buf_puts(out, lines ? " changed, " : " changed");
-        if (lines)
-            line_diff_put_lines(out, lines);
-        break;
-    case INF_DIFF_REORDER: buf_puts(out, " reordered"); break;
-    }
-}
-
 static void put_change(struct buf *out, const struct inf_change *change,
                        const struct line_diff *lines, bool values)
 {
     buf_puts(out, change->path);
     if (values || change->op == INF_DIFF_REMOVE || change->op == INF_DIFF_REORDER)
-        put_effect(out, change, lines, " -> ", DISPLAY_ELLIPSIS, WHOLE_VALUE);
+        summary_put_effect(out, change, lines, " -> ", DISPLAY_ELLIPSIS, SUMMARY_VALUE_COLUMNS);
 }
+
+/* ---- order ---- */
 
 /* The change that follows *@last (rank and index) in the order of interest. */
 static size_t next_change(const int *ranks, size_t count, int *last_rank, size_t *last)
@@ -375,7 +193,7 @@ static bool put_fitted_change(struct buf *out, const struct inf_change *change,
     bool fits;
     buf_puts(&path, change->path);
     make_visible(&path, fit);
-    put_effect(&effect, change, lines, fit->arrow, fit->ellipsis, WHOLE_VALUE);
+    summary_put_effect(&effect, change, lines, fit->arrow, fit->ellipsis, SUMMARY_VALUE_COLUMNS);
     make_visible(&effect, fit);
     if (width_of(&path) + width_of(&effect) > room) {
         struct buf compact = {0};
@@ -388,19 +206,20 @@ static bool put_fitted_change(struct buf *out, const struct inf_change *change,
         struct buf end = {0};
         size_t path_min = room / 3 < PATH_MIN ? room / 3 : PATH_MIN, path_room;
         path_min = width_of(&path) < path_min ? width_of(&path) : path_min;
-        if (room < BOTH_VALUES_MIN && !lines && shows_both_values(change)) {
+        if (room < BOTH_VALUES_MIN && !lines && summary_shows_both_values(change)) {
             new_only.op = INF_DIFF_ADD;
             change = &new_only;
             buf_clear(&effect);
-            put_effect(&effect, change, lines, fit->arrow, fit->ellipsis, WHOLE_VALUE);
+            summary_put_effect(&effect, change, lines, fit->arrow, fit->ellipsis,
+                               SUMMARY_VALUE_COLUMNS);
             make_visible(&effect, fit);
         }
         if (width_of(&effect) + path_min > room) {
             size_t arrow = display_width(str_of(fit->arrow)) + 1;
             size_t sides = change->op == INF_DIFF_REPLACE ? 2 : 1;
             buf_clear(&effect);
-            put_effect(&effect, change, lines, fit->arrow, fit->ellipsis,
-                       room > path_min + arrow ? (room - path_min - arrow) / sides : 1);
+            summary_put_effect(&effect, change, lines, fit->arrow, fit->ellipsis,
+                               room > path_min + arrow ? (room - path_min - arrow) / sides : 1);
             make_visible(&effect, fit);
         }
         path_room = width_of(&effect) < room ? room - width_of(&effect) : 0;

@@ -23,7 +23,7 @@
 
 enum {
     ITEM_VALUES_MAX =
-        256, /* LIMIT: values of a state that are compared; others are not looked at */
+        256, /* LIMIT: values of a state that are compared; further ones are ignored */
 };
 
 struct item_path;
@@ -57,6 +57,8 @@ bool item_path_touches(const struct item_path *path, const char *changed);
 /* Whether the path @changed of a diff names one value of @path. Items of `[*]` count only if the diff
  * names them by `name`: that is their identity in both states. */
 bool item_path_names(const struct item_path *path, const char *changed);
+
+/* ---- values: item_values.c ---- */
 
 struct item_value {
     struct str json;

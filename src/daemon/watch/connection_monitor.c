@@ -13,7 +13,7 @@
 enum {
     SYNCING_CHECK_MS = 100, /* short, for interactive use */
     SYNCED_CHECK_MS = 250,
-    LOST_AFTER_MS = 400, /* a stream that is reopened at once is not worth a line */
+    LOST_AFTER_MS = 400, /* a stream that is reopened at once is not reported */
     NO_API_MIN = 3,      /* 404 responses without discovery, before that is an error */
 };
 

@@ -157,7 +157,7 @@ static bool is_api_version(struct str part)
     return false;
 }
 
-/* @odd adds up what is too short to judge: many of these together may be a secret too. */
+/* @odd counts parts that are too short to classify: many of them together may be a secret, too. */
 static bool is_harmless(struct str part, size_t *odd)
 {
     bool only_letters = count_leading(part, is_letter) == part.len;

@@ -115,7 +115,7 @@ static void add_root(struct kubeconfig_files *files, struct yaml_node *root)
     files->roots[files->count++] = root;
 }
 
-/* Returns 0, -INF_ENOTFOUND, or -INF_ECONF for all else. */
+/* Returns 0, -INF_ENOTFOUND, or -INF_ECONF for other errors. */
 static int read_text(const char *name, char **ret_text, size_t *ret_len, struct inf_error *err)
 {
     struct inf_error why;
