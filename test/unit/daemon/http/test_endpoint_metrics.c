@@ -39,7 +39,7 @@ static int connect_client(struct daemon_world *w)
 static int begin_page(struct daemon_world *w)
 {
     int fd;
-    world_apply_says(w, conf, "1 watch started");
+    world_apply_expect(w, conf, "1 watch started");
     fd = connect_client(w);
     while (list_empty(&w->d.web.metrics))
         uv_run(&w->d.uv, UV_RUN_ONCE);
