@@ -25,8 +25,8 @@
 #include <stddef.h>
 
 #include "base/buf.h"
-#include "base/str.h"
 #include "base/json/json_text.h"
+#include "base/str.h"
 
 enum {
     JSON_DEPTH_MAX = 512, /* LIMIT: nested brackets in one value; real objects have about 20 */

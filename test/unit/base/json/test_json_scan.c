@@ -12,9 +12,9 @@
 #include <cmocka.h>
 
 #include "base/base.h"
-#include "base/rng.h"
 #include "base/json/json.h"
 #include "base/json/json_block.h"
+#include "base/rng.h"
 
 enum {
     BLOCKS = 4,
