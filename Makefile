@@ -37,7 +37,7 @@ else
 endif
 
 e2e: setup-e2e build build-mutant/made-with-$(cc) ## compare with client-go on a real API server; builds it once, about 15 minutes
-	@ninja -C build test/e2e/follower >&2
+	@ninja -C build test/e2e/follower test/e2e/print_table >&2
 	@ninja -C build-mutant informerd test/e2e/follower >&2
 	@python3 test/e2e/run.py --build build --mutant build-mutant $(ARGS)
 

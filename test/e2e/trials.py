@@ -10,7 +10,7 @@ from lib.stage import Load, Outcome, Subject
 from scenarios import (access, churn, churn_restarts, compressed, crd, custom, deployment,
                        forbidden, half_list, kills, late, lifecycle, lifecycle_restarts, metadata,
                        network, old_pages, proxies, rbac, restored, rotation, selectors, service_kills,
-                       silence, slow_reader, throttled)
+                       silence, slow_reader, tables, throttled)
 
 SOURCES = Path(__file__).resolve().parents[2] / "src"
 SCENARIOS = {
@@ -20,7 +20,8 @@ SCENARIOS = {
     "half-list": half_list, "old-pages": old_pages, "slow-reader": slow_reader, "late": late,
     "silence": silence, "throttled": throttled, "forbidden": forbidden, "custom": custom,
     "crd": crd, "selectors": selectors, "metadata": metadata, "compressed": compressed,
-    "access": access, "rbac": rbac, "proxies": proxies, "rotation": rotation}
+    "access": access, "rbac": rbac, "proxies": proxies, "rotation": rotation,
+    "tables": tables}
 HEAVY = ("churn", "churn-restarts", "service-kills", "slow-reader")  # need more CPU than they wait
 ALONE = 100  # more than the number of jobs
 TIMEOUT = 60  # seconds to catch up

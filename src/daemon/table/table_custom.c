@@ -73,6 +73,17 @@ static void put_go_float(struct buf *out, double number)
         buf_puts(out, text);
 }
 
+/* An object or array as text, with the three characters escaped that Go escapes for HTML. */
+static void put_json_text(struct buf *out, struct str json)
+{
+    for (size_t i = 0; i < json.len; i++) {
+        if (json.at[i] == '<' || json.at[i] == '>' || json.at[i] == '&')
+            buf_printf(out, "\\u%04x", (unsigned)json.at[i]);
+        else
+            buf_putc(out, json.at[i]);
+    }
+}
+
 /* Strings as they are, objects and arrays as JSON, other values as text. */
 static void put_string(struct table_row *row, struct str value)
 {
@@ -86,7 +97,7 @@ static void put_string(struct table_row *row, struct str value)
     else if (is_number(value) && !is_integer(value))
         put_go_float(&text, to_double(value));
     else
-        buf_put(&text, value.at, value.len);
+        put_json_text(&text, value);
     json_put_string(row->out, (struct str){text.bytes, text.len});
     buf_free(&text);
 }

@@ -53,6 +53,7 @@ static void converts_values_to_the_type_of_the_column(void **state)
         {"string", "null", "'<no value>'"},
         {"string", "[1,2]", "'[1,2]'"},
         {"string", "{'a':'b'}", "'{\\'a\\':\\'b\\'}'"},
+        {"string", "['<&>']", "'[\\'\\\\u003c\\\\u0026\\\\u003e\\']'"},
         {"integer", "7", "7"},
         {"integer", "-7.9", "-7"},
         {"integer", "1e30", "null"},
