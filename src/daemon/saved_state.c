@@ -65,8 +65,7 @@ static void on_loaded(struct inf_state *state)
 static void on_flushed(struct inf_state *state, uint64_t flush)
 {
     struct daemon *d = inf_state_data(state);
-    (void)flush; /* the journal has one in flight at a time */
-    journal_saved(&d->journal);
+    journal_saved(&d->journal, flush);
 }
 
 static void on_suspended(struct inf_state *state, const char *why)

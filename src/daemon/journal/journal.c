@@ -358,12 +358,15 @@ static void save_lines(struct journal *j)
     }
     j->saving = JOURNAL_SAVING;
     each_open_log(j, event_log_save);
-    inf_state_flush(j->state);
+    j->saving_flush = inf_state_flush(j->state);
 }
 
-void journal_saved(struct journal *journal)
+/* The state also reports writes of its own: they say nothing about a later flush. */
+void journal_saved(struct journal *journal, uint64_t flush)
 {
     bool again = journal->saving == JOURNAL_SAVING_AGAIN;
+    if (flush < journal->saving_flush)
+        return;
     journal->saving = JOURNAL_NOT_SAVING;
     each_open_log(journal, event_log_release_saved);
     if (again)

@@ -84,6 +84,7 @@ struct journal {
     struct seq *seq;
     struct inf_state *state; /* lines are saved there before they are written; NULL: they are not */
     enum journal_saving saving;
+    uint64_t saving_flush;     /* the flush that is awaited */
     struct inf_budget *budget; /* charged for the buffers of the logs; NULL: none */
     struct list logs;          /* of struct event_log */
     struct list leaving;       /* of struct event_log: removed, but not closed yet */
@@ -145,7 +146,7 @@ void journal_synced(struct journal *journal, struct journal_watch *watch, size_t
 void journal_flush(struct journal *journal);
 
 /* For on_flushed() of the state: the lines that were saved may be written. */
-void journal_saved(struct journal *journal);
+void journal_saved(struct journal *journal, uint64_t flush);
 
 /* The watch replaces an earlier one of the same name: a GAP with the reason `restarted`. Flushes. */
 void journal_restarted(struct journal *journal, struct journal_watch *watch, const char *why);

@@ -25,8 +25,7 @@ struct saved_world {
 static void on_flushed(struct inf_state *state, uint64_t flush)
 {
     struct saved_world *s = inf_state_data(state);
-    (void)flush;
-    journal_saved(&s->journal->journal);
+    journal_saved(&s->journal->journal, flush);
 }
 
 static struct inf_state *open_state(struct saved_world *s, struct memory_disk *disk)
@@ -81,6 +80,25 @@ static void lines_wait_until_they_are_saved(void **state)
     journal_world_change(w, &w->pods, "'a':1", "'a':2"); /* goes into the next batch */
     journal_world_flush(w);
     assert_file(&w->folder, "a", "");
+    s->disk.stuck = false;
+    sim_run(&w->sim);
+    assert_lines(w, "a", "1 ADDED pods; 2 MODIFIED pods; ");
+}
+
+/* As when a compaction ends while the lines are being saved. */
+static void another_write_of_the_state_does_not_release_lines(void **state)
+{
+    struct saved_world *s = *state;
+    struct journal_world *w = s->journal;
+    journal_world_log_all(w);
+    journal_world_change(w, &w->pods, NULL, "'a':1");
+    journal_world_flush(w);
+    s->disk.stuck = true;
+    journal_world_change(w, &w->pods, "'a':1", "'a':2");
+    journal_world_flush(w);
+    journal_saved(&w->journal, w->journal.saving_flush - 1);
+    sim_run(&w->sim);
+    assert_lines(w, "a", "1 ADDED pods; ");
     s->disk.stuck = false;
     sim_run(&w->sim);
     assert_lines(w, "a", "1 ADDED pods; 2 MODIFIED pods; ");
@@ -173,6 +191,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         SAVED(lines_wait_until_they_are_saved),
+        SAVED(another_write_of_the_state_does_not_release_lines),
         SAVED(a_stuck_state_delays_lines_for_two_seconds),
         SAVED(a_full_disk_of_the_state_delays_nothing),
         SAVED(lines_are_pending_until_the_log_has_written_them),
