@@ -158,11 +158,17 @@ void saved_stream_note(struct watch_stream *stream, const struct inf_event *even
         inf_state_note(stream->saved.stream, stream->informer, event);
 }
 
+/* Until the first list was reported completely there is no position: what a next run reports of it is
+ * initial, too. */
 static void save_position(struct watch_stream *stream)
 {
     struct inf_state_stream *saved = stream->saved.stream;
     const char *version = inf_handler_checkpoint(&stream->handler);
-    if (version && strcmp(version, inf_state_stream_version(saved)) != 0)
+    if (!version || strcmp(version, inf_state_stream_version(saved)) == 0)
+        return;
+    if (strcmp(version, INF_POSITION_MIXED) == 0)
+        mark_mixed(saved);
+    else
         inf_state_position(saved, version);
 }
 

@@ -14,7 +14,7 @@ from .children import Failure
 SOCKET = "informerd.sock"
 
 
-def conf_of(folder, kubeconfig, watches, event_log, **cluster):
+def conf_of(folder, kubeconfig, watches, event_log, log_options=None, **cluster):
     """Writes a configuration as JSON, which is YAML. State directory and socket are next to it.
     `cluster` adds options of the cluster. Every update is reported, as by the oracle.
     """
@@ -23,7 +23,8 @@ def conf_of(folder, kubeconfig, watches, event_log, **cluster):
     conf.write_text(json.dumps({
         "state_dir": str(state), "socket": {"path": str(folder / SOCKET)},
         "clusters": [{"name": "e2e", "kubeconfig": str(kubeconfig)} | cluster],
-        "watches": [{"ignore": []} | watch for watch in watches], "event_logs": [{"path": str(event_log)}]}, indent=2))
+        "watches": [{"ignore": []} | watch for watch in watches], "event_logs": [{"path": str(event_log)} | (log_options or {})]},
+        indent=2))
     return conf
 
 
@@ -47,11 +48,11 @@ def readiness(folder):
 
 
 class Service:
-    def __init__(self, subject, folder, kubeconfig, resources):
+    def __init__(self, subject, folder, kubeconfig, resources, log_options=None):
         self.log = folder / "events.jsonl"
         self._own_log = folder / "informerd.log"
         self._command = [subject.binary, "-c", conf_of(
-            folder, kubeconfig, [{"resource": str(each)} for each in resources], self.log)]
+            folder, kubeconfig, [{"resource": str(each)} for each in resources], self.log, log_options)]
         self._environment = os.environ | subject.environment
         self._child = None
 

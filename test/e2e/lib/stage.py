@@ -232,10 +232,10 @@ class Stage:
         self._open.callback(feed.kill)
         return feed
 
-    def service(self, user, resources):
+    def service(self, user, resources, log_options=None):
         """informerd as a service. The scenario starts and stops it."""
         made = service.Service(self.subject, self.plane.folder / "service",
-                               self.plane.kubeconfig(user), resources)
+                               self.plane.kubeconfig(user), resources, log_options)
         self._open.callback(made.stop)
         return made
 
