@@ -412,6 +412,7 @@ static void heal(struct story *s)
     }
 }
 
+/* covers: crash/suspended crash/power-lost crash/compacting crash/dictionary */
 static void crash(struct story *s)
 {
     bool gone = s->was_suspended, power = dice(s, 2);

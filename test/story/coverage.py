@@ -2,8 +2,9 @@
 """Prints which test covers which row of the specification:  coverage.py TEST-DIRECTORY
 
 Tests declare it in a comment before them: `covers: 1.6/gone-in-stream P3 8/20`, or, for an upstream test, by its number
-and name: `101, TestBasic`. Rows are the ways in which a watch ends (1.6/...), the promises (P1 to P8) and the upstream
-conformance tests of the engine (8/...). A row that no test covers, and that is not excused below with a reason, fails.
+and name: `101, TestBasic`. Rows are the ways in which a watch ends (1.6/...), the promises (P1 to P8), the upstream
+conformance tests of the engine (8/...), and the moments of a crash (crash/...). A row that no test covers, and that is
+not excused below with a reason, fails.
 """
 import re
 import sys
@@ -21,6 +22,32 @@ PROMISES = {
     'P6': 'bounded: a slow consumer gets events according to its options',
     'P7': 'polite: back-off, Retry-After, no loops',
     'P8': 'discreet: secrets are hashed when the object is made',
+}
+CRASHES = {  # moment of the crash: (what was on disk, what the next run does)
+    'batch-collected': ('nothing of the batch', 'the server sends the changes again'),
+    'batch-writing': ('a part of the batch', 'it is cut off; the server sends the changes again'),
+    'batch-written': ('the batch, no line of it in a log', 'the lines are written'),
+    'lines-writing': ('the batch, some of its lines, perhaps half of one', 'the rest of the lines is written'),
+    'lines-written': ('the batch and its lines, not confirmed', 'the lines are found in the log'),
+    'confirmed': ('the confirmation was not written', 'the lines are found in the log'),
+    'log-rotated': ('the lines are in the newest rotated file', 'they are found there'),
+    'log-moved': ('no file has the lines', 'they are written, perhaps a second time with the same seq'),
+    'other-output-later': ('one log has the lines, another one does not', 'each log has its own count'),
+    'first-list': ('some of the first objects, no version', 'a list; only the differences are initial'),
+    'relist': ('some of the differences of a list', 'a list; the differences are resumed'),
+    'backlog': ('events wait in the backlog of the handler', 'continues after the last reported event'),
+    'coalesced': ('objects of several versions', 'no version; a list'),
+    'next-file': ('the next file without a batch', 'the batches of the files before it count'),
+    'dictionary': ('a dictionary that no object uses, or an object whose dictionary is missing',
+                   'ignored; or everything is discarded'),
+    'compacting': ('records and copies of them', 'the last one of a key counts'),
+    'compacted': ('the copies, but not the deletions of the removed file', 'deleted objects do not come back'),
+    'restoring': ('the state of the run before', 'the same again'),
+    'suspended': ('files of before the disk failed', 'changes since then may be reported again'),
+    'rebuilding': ('a part of the objects of a stream', 'the stream counts as absent'),
+    'expired': ('everything; the server no longer has the version', 'a list; the differences are resumed'),
+    'power-lost': ('batches after the last sync are missing', 'changes since then may be reported again'),
+    'damaged': ('a wrong byte in an older file', 'everything is discarded, and START says so'),
 }
 UPSTREAM = [*range(1, 44), *range(57, 96), *range(101, 107), *range(122, 134)]
 NOT_OURS = {
@@ -58,13 +85,15 @@ def claims(tests):
 
 def main():
     rows = [f'1.6/{end}' for end in ENDS] + list(PROMISES) + [f'8/{n}' for n in UPSTREAM]
+    rows += [f'crash/{moment}' for moment in CRASHES]
     found = claims(sys.argv[1])
     failures = [f'{row}: unknown row, covered by {found[row][0]}'
                 for row in found if row not in rows and not re.fullmatch(r'8/\d+', row)]
     for row in rows:
         covered = ', '.join(found[row])
         excuse = NOT_OURS.get(row, '')
-        print(f'| {row} | {covered or "- " + excuse} |')
+        on_disk, then = CRASHES.get(row.removeprefix('crash/'), ('', ''))
+        print(f'| {row} | {f"{on_disk} | {then} | " if on_disk else ""}{covered or "- " + excuse} |')
         if not covered and not excuse:
             failures.append(f'{row}: no test covers it; write one, or add the reason to coverage.py')
     for failure in failures:

@@ -87,6 +87,7 @@ enum {
 };
 
 /* The handler of a log is paused while the log is full. */
+/* covers: crash/backlog */
 STORY(a_handler_with_a_backlog_has_the_position_of_its_last_event,
       "if live events wait, the position is the version of the last one that was delivered")
 {
@@ -172,6 +173,7 @@ STORY(a_handler_that_pauses_itself_has_received_that_event,
 }
 
 /* With coalescing, a change can be applied before an older one. */
+/* covers: crash/coalesced */
 STORY(a_coalescing_queue_has_a_position_when_it_is_empty,
       "if changes are coalesced before they are applied, there is a position when none is left")
 {

@@ -88,7 +88,7 @@ STORY(an_accepted_watch_confirms_the_copy,
     expect(s, "[ 1030] synced\n");
 }
 
-/* covers: 1.6/gone-in-stream P3 P4 */
+/* covers: 1.6/gone-in-stream P3 P4 crash/expired */
 STORY(an_expired_version_reports_the_net_difference,
       "if the saved version has expired, the net difference is reported as resumed")
 {
@@ -137,7 +137,7 @@ STORY(a_refused_version_reports_the_net_difference,
                      "[   40] synced\n");
 }
 
-/* covers: P3 */
+/* covers: P3 crash/first-list */
 STORY(a_crash_in_the_first_sync_reports_only_differences,
       "a copy without a version is compared with a list, and only differences are initial")
 {
@@ -159,6 +159,7 @@ STORY(a_crash_in_the_first_sync_reports_only_differences,
     expect_requests(s, "watch-list ''; ");
 }
 
+/* covers: crash/relist */
 STORY(a_crash_in_the_middle_of_a_relist_reports_the_rest_as_resumed,
       "objects of several versions are compared with a list, and the differences are resumed")
 {

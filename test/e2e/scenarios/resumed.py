@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from lib import children, compare, journal
 from lib.resource import CONFIGMAPS
+from lib.stage import Caught
 
 OBJECTS = 5000
 SHARE = 10  # one of so many changes
@@ -121,11 +122,16 @@ def changes_of(records):
 def wait_until_equal(stage, service):
     """Waits until the log results in the server's list; otherwise the checks report the differences."""
     listed = stage.objects(CONFIGMAPS).list()
+    before = len(records_of(service))
     try:
-        children.until(lambda: journal.state_after(records_of(service)) == listed, stage.patience,
+        children.until(lambda: journal.state_after(records_of(service)) == listed, stage.timeout,
                        "the whole log equal to the list", pause=0.5)
     except children.Failure as failure:
         stage.complain(str(failure))
+        if stage.subject.is_wrong:
+            raise Caught from None
+    finally:
+        stage.note_events(len(records_of(service)) - before)
 
 
 def check_run(stage, service, title, due, origin):

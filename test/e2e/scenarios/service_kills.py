@@ -1,5 +1,6 @@
 """The service is killed repeatedly during churn: while it starts, lists, reports the first objects,
-watches. Its event log stays valid, and the last run ends with the server's list.
+watches. Each run continues from the saved state: all runs together have every event once, and end with the
+server's list.
 """
 
 import time
@@ -41,15 +42,15 @@ def start_and_kill(service, seconds):
     service.kill()
 
 
-def runs(service, kind):
+def of_kind(service, kind):
     records, _ = journal.records_of(service.log.read_bytes())
-    return [journal.of_watch(run, str(kind)) for run in journal.runs_of(records)]
+    return journal.of_watch(records, str(kind))
 
 
 def wait_until_equal(stage, service):
     """Waits until the log results in the server's list; otherwise check() reports the differences."""
     def is_equal():
-        return all(journal.state_after(runs(service, kind)[-1]) == stage.objects(kind).list()
+        return all(journal.state_after(of_kind(service, kind)) == stage.objects(kind).list()
                    for kind in KINDS)
     try:
         children.until(is_equal, stage.timeout, "the service's log equal to the list", pause=1)
@@ -61,10 +62,10 @@ def check(stage, service):
     records, faults = journal.records_of(service.log.read_bytes())
     faults += journal.faults_of(records)
     for kind in KINDS:
-        of_kind = runs(service, kind)
-        faults += journal.different_runs(of_kind, stage.oracle_events(kind.name))
+        records_of_kind = of_kind(service, kind)
+        faults += journal.different_runs([records_of_kind], stage.oracle_events(kind.name))
         faults += stage.different_from_list(f"the service ({kind.name})",
-                                            journal.state_after(of_kind[-1]), kind)
+                                            journal.state_after(records_of_kind), kind)
     for fault in faults:
         stage.complain(f"the service's log: {fault}")
     return f"{KILLS} kills, {len(records)} lines"

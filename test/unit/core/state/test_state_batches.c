@@ -63,6 +63,7 @@ static void objects_and_positions_survive_a_crash(void **state)
     assert_false(inf_state_stream_is_restored(pods));
 }
 
+/* covers: crash/batch-collected */
 static void what_was_not_flushed_is_lost(void **state)
 {
     struct state_world *w = *state;
@@ -204,6 +205,7 @@ static void queues_keep_what_was_not_confirmed(void **state)
 }
 
 /* A confirmation takes effect with its batch, not before. */
+/* covers: crash/confirmed */
 static void a_confirmation_that_was_not_flushed_is_lost(void **state)
 {
     struct state_world *w = *state;

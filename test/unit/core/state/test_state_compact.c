@@ -90,6 +90,7 @@ static void disk_use_is_bounded(void **state)
 }
 
 /* An object that was deleted does not come back when the record of its deletion is gone. */
+/* covers: crash/compacted */
 static void deleted_objects_do_not_come_back(void **state)
 {
     struct state_world *w = *state;

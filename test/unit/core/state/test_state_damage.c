@@ -76,6 +76,7 @@ static void reopen_cut(struct state_world *w, const struct buf *file, size_t len
     state_world_open(w);
 }
 
+/* covers: crash/batch-writing */
 static void a_batch_that_is_cut_at_any_byte_does_not_count(void **state)
 {
     struct state_world *w = *state;
@@ -153,6 +154,7 @@ static void assert_discarded(struct state_world *w, const char *why)
     assert_state(w, "pods: shop/z=9\n");
 }
 
+/* covers: crash/damaged */
 static void damage_in_an_older_segment_discards_everything(void **state)
 {
     struct state_world *w = *state;

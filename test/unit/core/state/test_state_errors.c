@@ -140,6 +140,7 @@ static void a_write_that_hangs_suspends_the_state(void **state)
 }
 
 /* A crash while objects are noted again: the stream is not complete, and counts as absent. */
+/* covers: crash/rebuilding */
 static void a_stream_that_is_not_complete_again_is_absent(void **state)
 {
     struct state_world *w = *state;

@@ -151,6 +151,7 @@ static void assert_pending_after_crash(struct saved_world *s, const char *log, b
     memory_disk_done(&copy);
 }
 
+/* covers: crash/other-output-later */
 static void lines_are_pending_until_the_log_has_written_them(void **state)
 {
     struct saved_world *s = *state;

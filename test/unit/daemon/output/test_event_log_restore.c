@@ -96,6 +96,7 @@ static void assert_confirmed(struct restore_world *r)
     assert_false(inf_state_queue_pending(inf_state_queue(r->state, "log"), &bytes, &len, &end));
 }
 
+/* covers: crash/batch-written crash/lines-writing crash/lines-written */
 static void a_crash_at_any_byte_leaves_each_line_once(void **state)
 {
     (void)state;
@@ -127,6 +128,7 @@ static void a_disk_that_is_full_in_the_middle_of_a_restored_line(void **state)
     assert_file(&w->folder, "log", OLD PENDING);
 }
 
+/* covers: crash/log-rotated */
 static void lines_in_the_newest_rotated_file_count(void **state)
 {
     struct restore_world *r = *state;
@@ -138,6 +140,7 @@ static void lines_in_the_newest_rotated_file_count(void **state)
     assert_file(&w->folder, "log", "line 4\nline 5\n");
 }
 
+/* covers: crash/log-moved */
 static void a_log_without_files_gets_all_lines(void **state)
 {
     struct restore_world *r = *state;
