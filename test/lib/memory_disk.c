@@ -211,6 +211,19 @@ static void memory_write(struct disk *disk, struct disk_op *op, int fd, const ch
     e->result = (int64_t)len;
 }
 
+static void memory_append(struct disk *disk, struct disk_op *op, int fd, const char *bytes,
+                          size_t len)
+{
+    memory_write(disk, op, fd, bytes, len, (int64_t)file_of_fd(disk_of(disk), fd)->bytes.len);
+}
+
+/* It ends in a later tick in any case. */
+static void memory_collect(struct disk *disk, struct disk_op *op)
+{
+    (void)disk;
+    (void)op;
+}
+
 static void sync_directory(struct memory_disk *disk)
 {
     list_for_each_safe(node, &disk->files) {
@@ -296,6 +309,8 @@ static const struct disk_ops memory_ops = {
     .close = memory_close,
     .read = memory_read,
     .write = memory_write,
+    .append = memory_append,
+    .collect = memory_collect,
     .sync = memory_sync,
     .remove = memory_remove,
     .truncate = memory_truncate,

@@ -204,7 +204,7 @@ static void put_key(struct story *s, unsigned n, unsigned key, unsigned version)
     struct str labels = labels_of(version);
     s->model.streams[n].exists = true;
     s->model.streams[n].versions[key] = version;
-    state_put(stream_handle(s, n), packed, dice(s, 5) ? &labels : NULL);
+    state_put(stream_handle(s, n), packed, version % 5 ? &labels : NULL);
     inf_object_unref(packed);
     inf_object_unref(object);
 }

@@ -35,24 +35,40 @@ struct image_head {
 
 /* ---- writing ---- */
 
+static void put_image(struct buf *out, const struct inf_object *object, bool packed, uint64_t hash,
+                      struct str body)
+{
+    struct image_head head = {
+        .hash = hash, .text_len = object->text_len, .body_len = (uint32_t)body.len};
+    head.flags =
+        (uint16_t)((packed ? IMAGE_PACKED : 0) | (object->sole_status ? IMAGE_SOLE_STATUS : 0) |
+                   (object->sole_other ? IMAGE_SOLE_OTHER : 0));
+    memcpy(head.at, object->at, sizeof(head.at));
+    buf_put(out, (const char *)&head, sizeof(head));
+    buf_put(out, object->bytes, object->at[PART_TEXT]);
+    buf_put(out, body.at, body.len);
+}
+
 void object_image_put(struct buf *out, const struct inf_object *held)
 {
-    struct packed_text packed = {.frame_len = held->text_len};
+    struct packed_text packed = {0};
     const char *body = held->bytes + held->at[PART_TEXT];
-    struct image_head head = {.text_len = held->text_len};
     if (held->packed) {
         memcpy(&packed, body, sizeof(packed));
-        body += sizeof(packed);
+        put_image(out, held, true, packed.hash,
+                  (struct str){body + sizeof(packed), packed.frame_len});
+    } else {
+        put_image(out, held, false, 0, (struct str){body, held->text_len});
     }
-    head.hash = packed.hash;
-    head.body_len = packed.frame_len;
-    head.flags =
-        (uint16_t)((held->packed ? IMAGE_PACKED : 0) | (held->sole_status ? IMAGE_SOLE_STATUS : 0) |
-                   (held->sole_other ? IMAGE_SOLE_OTHER : 0));
-    memcpy(head.at, held->at, sizeof(head.at));
-    buf_put(out, (const char *)&head, sizeof(head));
-    buf_put(out, held->bytes, held->at[PART_TEXT]);
-    buf_put(out, body, head.body_len);
+}
+
+void object_image_put_parts(struct buf *out, const struct inf_object *object,
+                            const struct packed_parts *parts)
+{
+    if (parts->frame.len)
+        put_image(out, object, true, parts->hash, parts->frame);
+    else
+        object_image_put(out, object);
 }
 
 struct pack_dictionary *object_image_dictionary(const struct inf_object *held)

@@ -15,6 +15,7 @@
 #include "base/str.h"
 
 struct pack_dictionary;
+struct packed_parts;
 
 /* Receives an object that was loaded, with a reference, and the text of its metadata.labels as it was
  * saved: empty if it has none; NULL: not known. */
@@ -22,6 +23,10 @@ typedef void saved_object_fn(void *ctx, const struct inf_object *object, const s
 
 /* Appends the image of @held, packed or not, to @out. */
 void object_image_put(struct buf *out, const struct inf_object *held);
+
+/* The same for @object, an ordinary one, in the form of @parts (core/object/object_packer.h). */
+void object_image_put_parts(struct buf *out, const struct inf_object *object,
+                            const struct packed_parts *parts);
 
 /* The dictionary that the image of @held needs, borrowed; NULL if it is not packed. */
 struct pack_dictionary *object_image_dictionary(const struct inf_object *held);

@@ -206,48 +206,64 @@ static void make_dictionary_if_due(struct object_packer *p)
 
 /* ---- objects ---- */
 
-/* @object, or a packed copy of it if that is clearly smaller; with one reference. */
-static const struct inf_object *pack_now(const struct object_packer *packer,
-                                         const struct inf_object *object, size_t *ret_len)
+/* Compresses the text of @object, if that makes it clearly smaller. */
+static struct packed_parts compress_text(const struct object_packer *packer,
+                                         const struct inf_object *object)
 {
-    struct str text = text_of(object), frame = {"", 0};
-    struct pack_context *context;
-    struct packed_text packed;
-    struct inf_object *copy;
+    struct packed_parts parts = {.frame = {"", 0}};
+    struct str text = text_of(object);
     if (packer->dictionary && text.len >= packer->limits.text_min)
-        frame = pack_compress(packer->dictionary, text, text.len / 4 * 3);
-    *ret_len = frame.len ? frame.len : text.len;
-    if (!frame.len)
+        parts.frame = pack_compress(packer->dictionary, text, text.len / 4 * 3);
+    if (!parts.frame.len)
+        return parts;
+    parts.dictionary = packer->dictionary;
+    parts.hash = pack_hash(pack_dictionary_context(packer->dictionary), text);
+    return parts;
+}
+
+/* @object, or the packed copy of it that @parts are of; with one reference. */
+static const struct inf_object *join_parts(const struct inf_object *object,
+                                           const struct packed_parts *parts)
+{
+    struct packed_text packed = {.dictionary = parts->dictionary,
+                                 .hash = parts->hash,
+                                 .frame_len = (uint32_t)parts->frame.len};
+    struct inf_object *copy;
+    if (!parts->frame.len)
         return inf_object_ref(object);
-    context = pack_dictionary_context(packer->dictionary);
-    packed = (struct packed_text){.dictionary = pack_dictionary_ref(packer->dictionary),
-                                  .hash = pack_hash(context, text),
-                                  .frame_len = (uint32_t)frame.len};
-    copy = pack_memory_take(packer->dictionary, head_size(object) + sizeof(packed) + frame.len);
+    copy =
+        pack_memory_take(parts->dictionary, head_size(object) + sizeof(packed) + parts->frame.len);
     copy_head(copy, object);
     copy->packed = true;
+    pack_dictionary_ref(parts->dictionary);
     memcpy(copy->bytes + copy->at[PART_TEXT], &packed, sizeof(packed));
-    memcpy(copy->bytes + copy->at[PART_TEXT] + sizeof(packed), frame.at, frame.len);
+    memcpy(copy->bytes + copy->at[PART_TEXT] + sizeof(packed), parts->frame.at, parts->frame.len);
     return copy;
+}
+
+void object_pack_parts(struct object_packer *packer, const struct inf_object *object,
+                       size_t objects, struct packed_parts *ret_parts)
+{
+    assert(!object->packed);
+    *ret_parts = (struct packed_parts){.frame = {"", 0}};
+    packer->objects = objects;
+    if (!packer->context || object->text_len < packer->limits.text_min)
+        return;
+    offer_sample(packer, text_of(object));
+    make_dictionary_if_due(packer);
+    *ret_parts = compress_text(packer, object);
+    packer->since++;
+    packer->packed++;
+    packer->packed_text += object->text_len;
+    packer->packed_frame += ret_parts->frame.len ? ret_parts->frame.len : object->text_len;
 }
 
 const struct inf_object *object_pack(struct object_packer *packer, const struct inf_object *object,
                                      size_t objects)
 {
-    const struct inf_object *held;
-    size_t len;
-    assert(!object->packed);
-    packer->objects = objects;
-    if (!packer->context || object->text_len < packer->limits.text_min)
-        return inf_object_ref(object);
-    offer_sample(packer, text_of(object));
-    make_dictionary_if_due(packer);
-    held = pack_now(packer, object, &len);
-    packer->since++;
-    packer->packed++;
-    packer->packed_text += object->text_len;
-    packer->packed_frame += len;
-    return held;
+    struct packed_parts parts;
+    object_pack_parts(packer, object, objects, &parts);
+    return join_parts(object, &parts);
 }
 
 /* Keeps the dictionary of the majority, if there is one: each other one takes a vote from it. */
@@ -302,9 +318,9 @@ bool object_repack_is_due(const struct object_packer *packer, const struct inf_o
 const struct inf_object *object_repack(struct object_packer *packer, const struct inf_object *held)
 {
     const struct inf_object *object = object_unpack(held), *repacked;
-    size_t len;
+    struct packed_parts parts = compress_text(packer, object);
     packer->repacked++;
-    repacked = pack_now(packer, object, &len);
+    repacked = join_parts(object, &parts);
     inf_object_unref(object);
     return repacked;
 }

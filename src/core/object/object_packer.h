@@ -77,6 +77,16 @@ void object_packer_free(struct object_packer *packer);
 const struct inf_object *object_pack(struct object_packer *packer, const struct inf_object *object,
                                      size_t objects);
 
+/* The same as parts, without making an object: for state on disk. Valid until the next call with the same
+ * context. */
+struct packed_parts {
+    struct str frame;                   /* empty: packing does not pay */
+    uint64_t hash;                      /* of the text */
+    struct pack_dictionary *dictionary; /* borrowed */
+};
+void object_pack_parts(struct object_packer *packer, const struct inf_object *object,
+                       size_t objects, struct packed_parts *ret_parts);
+
 /* A list of @objects objects is complete: a dictionary that was made from the first part of it is
  * replaced. */
 void object_packer_list_ended(struct object_packer *packer, size_t objects);

@@ -278,6 +278,7 @@ void state_settle(struct inf_state *state)
     cleaner_free(state);
     compactor_free(state);
     task_cancel(&state->report_task);
+    task_cancel(&state->collect_task);
     clock_free_later(state->clock, &state->deferred_free, free_state);
 }
 

@@ -38,6 +38,7 @@ struct state_io {
     struct disk_op op;
     struct inf_state *state;
     void (*then)(struct inf_state *state, int64_t result); /* NULL: none in flight */
+    bool appending;                                        /* the one in flight is an append */
 };
 
 /* Fires when an operation has not ended after a time in which the loop ran: the time is over twice, so
@@ -171,7 +172,7 @@ struct inf_state {
     size_t side_written;
     struct hang_timer hang_timer;
     struct timer sync_timer;
-    struct task report_task;
+    struct task report_task, collect_task;
     struct list discarded; /* of struct discarded_objects */
     struct task discard_task;
 
@@ -237,6 +238,9 @@ void state_io_read(struct state_io *io, int fd, char *bytes, size_t len, uint64_
                    state_then *then);
 void state_io_write(struct state_io *io, int fd, const char *bytes, size_t len, uint64_t at,
                     state_then *then);
+void state_io_append(struct state_io *io, int fd, const char *bytes, size_t len,
+                     state_then *then); /* only of write_io */
+void state_io_collect(struct task *task);
 
 void hang_timer_init(struct hang_timer *timer, struct clock *clock, uint64_t ms,
                      void (*fire)(struct hang_timer *timer));
@@ -265,9 +269,9 @@ void writer_begin_record(struct inf_state *state);
 /* Adds a record to the current batch. */
 struct place writer_put(struct inf_state *state, const struct record *record);
 
-/* The same for an object. */
-struct place writer_put_object(struct inf_state *state, uint32_t stream,
-                               const struct inf_object *object, struct object_refs refs);
+/* The same for an object, in the form of @parts; NULL: as it is. */
+struct place writer_put_object(struct inf_state *state, uint32_t stream, struct object_refs refs,
+                               const struct inf_object *object, const struct packed_parts *parts);
 
 /* Whether the owner has noted something that it has not flushed. */
 static inline bool writer_is_batch_open(const struct inf_state *state)

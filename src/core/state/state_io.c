@@ -20,6 +20,7 @@ static void on_io_done(struct disk_op *op, int64_t result)
     struct inf_state *state = io->state;
     state_then *then = io->then;
     io->then = NULL;
+    io->appending = false;
     then(state, result);
     state_settle(state);
 }
@@ -111,6 +112,23 @@ void state_io_write(struct state_io *io, int fd, const char *bytes, size_t len, 
 {
     struct disk *disk = begin(io, then);
     disk->ops->write(disk, &io->op, fd, bytes, len, (int64_t)at);
+}
+
+/* The result is collected in the flush phase: by then the write has often ended, and if not, the loop is
+ * woken when it does. Not at once: the caller of inf_state_flush() does not know its number yet. */
+void state_io_append(struct state_io *io, int fd, const char *bytes, size_t len, state_then *then)
+{
+    struct disk *disk = begin(io, then);
+    disk->ops->append(disk, &io->op, fd, bytes, len);
+    io->appending = true;
+    task_schedule(io->state->clock, &io->state->collect_task);
+}
+
+void state_io_collect(struct task *task)
+{
+    struct inf_state *state = container_of(task, struct inf_state, collect_task);
+    if (state->write_io.appending)
+        state->disk->ops->collect(state->disk, &state->write_io.op);
 }
 
 /* ---- operations that do not end ---- */

@@ -10,7 +10,7 @@
  * and closed, and the directory is synced: a file can only be incomplete if it is the last one.
  * Dictionaries are written and synced before the batch that needs them.
  *
- * The place of a record is known when it is noted, because all that waits is written in order or, after
+ * The place of a record is known when it is noted, because all that waits is appended in order or, after
  * an error, not at all: then the state is suspended (state_suspend.c).
  */
 #include <errno.h>
@@ -133,13 +133,16 @@ struct place writer_put(struct inf_state *state, const struct record *record)
     return count_bytes(state, len);
 }
 
-struct place writer_put_object(struct inf_state *state, uint32_t stream,
-                               const struct inf_object *object, struct object_refs refs)
+struct place writer_put_object(struct inf_state *state, uint32_t stream, struct object_refs refs,
+                               const struct inf_object *object, const struct packed_parts *parts)
 {
     struct record record = {RECORD_OBJECT, 0, stream, object_refs_number(refs), {"", 0}};
     struct buf *out = batch_room(state);
     size_t begin = record_begin(out, &record);
-    object_image_put(out, object);
+    if (parts)
+        object_image_put_parts(out, object, parts);
+    else
+        object_image_put(out, object);
     state->batch_records++;
     return count_bytes(state, record_end(out, begin));
 }
@@ -440,12 +443,13 @@ static void write_step(struct inf_state *state)
     } else if (state->fd < 0) {
         state_file_name(name, FILE_SEGMENT, chunk->segment);
         state_io_open(start_write_io(state), name,
-                      O_WRONLY | (chunk->offset ? 0 : O_CREAT | O_TRUNC), on_segment_opened);
+                      O_WRONLY | O_APPEND | (chunk->offset ? 0 : O_CREAT | O_TRUNC),
+                      on_segment_opened);
     } else if (state->dir_changed && !MUTANT("state: directory not synced")) {
         state_io_open(start_write_io(state), "", O_RDONLY | O_DIRECTORY, on_dir_opened);
     } else {
-        state_io_write(start_write_io(state), state->fd, chunk->bytes.bytes + chunk->written,
-                       chunk->closed - chunk->written, chunk->offset + chunk->written, on_written);
+        state_io_append(start_write_io(state), state->fd, chunk->bytes.bytes + chunk->written,
+                        chunk->closed - chunk->written, on_written);
     }
 }
 
@@ -535,4 +539,5 @@ void writer_init(struct inf_state *state)
     hang_timer_init(&state->hang_timer, state->clock, HANG_MS, on_hang);
     state->sync_timer.fire = on_sync_due;
     task_init(&state->report_task, PHASE_PUMP, report_flushes);
+    task_init(&state->collect_task, PHASE_FLUSH, state_io_collect);
 }
