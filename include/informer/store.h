@@ -20,6 +20,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "informer/event.h"
 #include "informer/object.h"
 #include "informer/selector.h"
 
@@ -138,6 +139,48 @@ INF_API int inf_store_index_values(const struct inf_store *store, const char *in
 
 /** The number of values in that index, without a walk; 0 if there is no such index. */
 INF_API size_t inf_store_index_count(const struct inf_store *store, const char *index);
+
+/* ---- changes of the store itself ---- */
+
+/* One change of the store. Everything is valid during the call. */
+struct inf_store_change {
+    const struct inf_event *event;
+    /* The object as the cache held it before and holds it now; NULL: not at all. Of these, only the
+     * identity (kind to resource version) may be read; inf_object_expand() gives the rest. To keep a
+     * state, keep a reference to these rather than to those of the event: in a compact cache they are
+     * much smaller. */
+    const struct inf_object *old_held;
+    const struct inf_object *new_held;
+};
+
+/*
+ * Observes a store: called inside each change, before any handler and before any reader sees the next
+ * state, so that what it has seen and what readers see always agree. For views that must match the
+ * store exactly; handlers (informer.h) are the normal way to receive events. The callbacks are called
+ * in the middle of changes: they may read the store's resource version, keep references and remove the
+ * observer, nothing else.
+ */
+struct inf_store_observer {
+    void (*on_change)(struct inf_store_observer *observer, const struct inf_store_change *change);
+    /* A new list replaced all objects. Readers see them from @begins on. The differences follow as
+     * changes, in several iterations of the loop; then this is called with @begins false. */
+    void (*on_replaced)(struct inf_store_observer *observer, bool begins);
+    /* The store is freed, or is about to contain another selection of objects: nothing more is
+     * observed. */
+    void (*on_end)(struct inf_store_observer *observer);
+
+    void *internal[2];
+    void *reserved[2];
+};
+
+/** Starts to observe @store. The store keeps a pointer to @observer until its end or removal. */
+INF_API void inf_store_observe(const struct inf_store *store, struct inf_store_observer *observer);
+
+/** Removes @observer. Harmless after on_end. */
+INF_API void inf_store_unobserve(struct inf_store_observer *observer);
+
+/** The ordinary form of an object as the cache holds it, with one reference for the caller. */
+INF_API const struct inf_object *inf_object_expand(const struct inf_object *held);
 
 #ifdef __cplusplus
 }

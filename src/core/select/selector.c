@@ -258,7 +258,7 @@ static bool name_may_match(const struct selector_term *term, const struct inf_ob
 static bool names_may_match(const void *selector, const struct inf_object *held)
 {
     const struct inf_selector *s = selector;
-    for (size_t i = 0; i < s->count && s->kind == SELECT_BY_FIELDS; i++)
+    for (size_t i = 0; s && i < s->count && s->kind == SELECT_BY_FIELDS; i++)
         if (!name_may_match(&s->terms[i], held))
             return false;
     return true;

@@ -18,6 +18,7 @@
 #include "core/object/object_packer.h"
 #include "core/object/version.h"
 #include "core/store/generation.h"
+#include "core/store/observers.h"
 
 /* What is still to be emitted after a flip. */
 enum flip_phase {
@@ -47,6 +48,7 @@ struct inf_store {
     unsigned repacked;           /* `packer.dictionaries` at the start of the last walk */
     struct inf_cursor repack_at; /* how far it is */
     struct lent *lent;
+    struct list *observers; /* of struct inf_store_observer */
 };
 
 /* Objects that were unpacked for a reader, until it returns to the loop. */
@@ -163,12 +165,15 @@ struct inf_store *store_new(const struct siphash_key *key, const struct index_de
     store->resource_version = xstrdup("");
     store->current = generation_new(store);
     store->lent = NEW(struct lent);
+    store->observers = NEW(struct list);
+    list_init(store->observers);
     object_packer_init(&store->packer, NULL, NULL, key->k0);
     return store;
 }
 
 bool store_free_some(struct inf_store *store, size_t budget)
 {
+    observers_end(store->observers);
     inf_cursor_end(&store->cursor);
     store_discard(store, store->former);
     store_discard(store, store->current);
@@ -180,6 +185,7 @@ bool store_free_some(struct inf_store *store, size_t budget)
     store_take_back(store);
     free(store->lent->objects);
     free(store->lent);
+    free(store->observers);
     free(store->resource_version);
     free(store);
     return true;
@@ -200,20 +206,36 @@ void store_bookmark(struct inf_store *store, const char *resource_version)
     store_advance(store, resource_version);
 }
 
-static void emit_deleted(const struct inf_object *object, enum inf_origin origin, bool final,
-                         store_emit_fn emit, void *ctx)
+/* Where the events of a change go: to the observers, then to the caller. */
+struct emitter {
+    struct inf_store *store;
+    store_emit_fn emit;
+    void *ctx;
+};
+
+/* @old_held and @new_held are the forms that the store held and holds, NULL: none. */
+static void emit_event(const struct emitter *to, const struct inf_event *event,
+                       const struct inf_object *old_held, const struct inf_object *new_held)
+{
+    struct inf_store_change change = {event, old_held, new_held};
+    observers_change(to->store->observers, &change);
+    to->emit(to->ctx, event);
+}
+
+static void emit_deleted(const struct emitter *to, const struct inf_object *object,
+                         const struct inf_object *held, enum inf_origin origin, bool final)
 {
     struct inf_event event = {
         .verb = INF_DELETED, .origin = origin, .old_object = object, .final = final};
-    emit(ctx, &event);
+    emit_event(to, &event, held, NULL);
 }
 
-static void emit_added(const struct inf_object *object, enum inf_origin origin, store_emit_fn emit,
-                       void *ctx)
+static void emit_added(const struct emitter *to, const struct inf_object *object,
+                       const struct inf_object *held, enum inf_origin origin)
 {
     struct inf_event event = {
         .verb = INF_ADDED, .origin = origin, .new_object = object, .final = true};
-    emit(ctx, &event);
+    emit_event(to, &event, NULL, held);
 }
 
 /* Whether the server has not changed the object. We may store it with other fields than before. */
@@ -235,9 +257,10 @@ static bool is_unchanged(const struct inf_object *old, const struct inf_object *
     return object_equal(old, new) && !MUTANT("relist-emits-equal");
 }
 
-/* @held is the previous state, perhaps packed. */
-static void emit_change(const struct inf_object *held, const struct inf_object *new,
-                        enum inf_origin origin, store_emit_fn emit, void *ctx)
+/* @held is the previous state, perhaps packed, and @new_held the form of @new in the store. */
+static void emit_change(const struct emitter *to, const struct inf_object *held,
+                        const struct inf_object *new, const struct inf_object *new_held,
+                        enum inf_origin origin)
 {
     const struct inf_object *old =
         MUTANT("old-state-packed") ? inf_object_ref(held) : object_unpack(held);
@@ -247,26 +270,27 @@ static void emit_change(const struct inf_object *held, const struct inf_object *
                               .new_object = new,
                               .final = true};
     if (MUTANT("ignore-uid") || !is_another(old, new)) {
-        emit(ctx, &event);
+        emit_event(to, &event, held, new_held);
     } else {
-        emit_deleted(old, origin, /* final= */ false, emit, ctx);
-        emit_added(new, origin, emit, ctx);
+        emit_deleted(to, old, held, origin, /* final= */ false);
+        emit_added(to, new, new_held, origin);
     }
     inf_object_unref(old);
 }
 
 /* Reports @held as deleted in its last known state. */
-static void emit_lost(const struct inf_object *held, enum inf_origin origin, store_emit_fn emit,
-                      void *ctx)
+static void emit_lost(const struct emitter *to, const struct inf_object *held,
+                      enum inf_origin origin)
 {
     const struct inf_object *old = object_unpack(held);
-    emit_deleted(old, origin, /* final= */ false, emit, ctx);
+    emit_deleted(to, old, held, origin, /* final= */ false);
     inf_object_unref(old);
 }
 
 void store_put(struct inf_store *store, const struct inf_object *object, enum inf_origin origin,
                store_emit_fn emit, void *ctx)
 {
+    struct emitter to = {store, emit, ctx};
     uint64_t hash = generation_hash(store->current, object_key(object));
     struct entry *e = generation_find_hashed(store->current, object_key(object), hash);
     const struct inf_object *held, *old = NULL;
@@ -279,22 +303,23 @@ void store_put(struct inf_store *store, const struct inf_object *object, enum in
     else
         generation_add(store->current, held, object, hash);
     if (old)
-        emit_change(old, object, origin, emit, ctx);
+        emit_change(&to, old, object, held, origin);
     else
-        emit_added(object, origin, emit, ctx);
+        emit_added(&to, object, held, origin);
     inf_object_unref(old);
 }
 
 void store_delete(struct inf_store *store, const struct inf_object *object, store_emit_fn emit,
                   void *ctx)
 {
+    struct emitter to = {store, emit, ctx};
     struct entry *e = generation_find(store->current, object_key(object));
     const struct inf_object *old = e ? generation_remove(store->current, e) : NULL;
     store_advance(store, inf_object_resource_version(object));
     if (old && (object_is_identity(object) || is_another(old, object)))
-        emit_lost(old, INF_LIVE, emit, ctx);
+        emit_lost(&to, old, INF_LIVE);
     else if (old || MUTANT("delete-unknown-emitted"))
-        emit_deleted(object, INF_LIVE, /* final= */ true, emit, ctx);
+        emit_deleted(&to, object, old, INF_LIVE, /* final= */ true);
     inf_object_unref(old);
 }
 
@@ -375,6 +400,7 @@ void store_take_back(struct inf_store *store)
 void store_redefine(struct inf_store *store)
 {
     store->redefined = true;
+    observers_end(store->observers);
 }
 
 void store_set_indexes(struct inf_store *store, const struct index_def *defs, size_t n_defs)
@@ -387,6 +413,7 @@ void store_copy(struct inf_store *store, const struct inf_store *from, const cha
 {
     struct inf_cursor cursor = INF_CURSOR_START;
     const struct inf_object *object;
+    observers_end(store->observers);
     while ((object = inf_store_next_in(from, ns, &cursor))) {
         uint64_t hash = generation_hash(store->current, object_key(object));
         size_t objects = generation_count(store->current);
@@ -445,6 +472,7 @@ void store_forget(struct inf_store *store, const char *ns)
 {
     struct inf_cursor cursor = INF_CURSOR_START;
     const struct inf_object *object;
+    observers_end(store->observers);
     while ((object = inf_store_next_in(store, ns, &cursor))) {
         struct entry *e = generation_find(store->current, object_key(object));
         store->version++; /* before it is removed: the cursor must not continue from it */
@@ -484,6 +512,7 @@ void store_flip(struct inf_store *store, struct generation *next, const char *re
     object_packer_list_ended(&store->packer, generation_count(next));
     restart_repacking(store);
     str_replace(&store->resource_version, resource_version);
+    observers_replaced(store->observers, /* begins= */ true);
 }
 
 static const struct inf_object *next_flip_object(struct inf_store *store,
@@ -494,19 +523,21 @@ static const struct inf_object *next_flip_object(struct inf_store *store,
 }
 
 /* Emits what is in `former` and not in `current`. Returns false if the budget ran out. */
-static bool emit_all_deleted(struct inf_store *store, size_t *budget, store_emit_fn emit, void *ctx)
+static bool emit_all_deleted(const struct emitter *to, size_t *budget)
 {
+    struct inf_store *store = to->store;
     const struct inf_object *old;
     while (*budget && (old = next_flip_object(store, store->former))) {
         --*budget;
         if (!generation_find(store->current, object_key(old)) && !MUTANT("no-tombstones"))
-            emit_lost(old, store->origin, emit, ctx);
+            emit_lost(to, old, store->origin);
     }
     return *budget > 0;
 }
 
-static bool emit_all_present(struct inf_store *store, size_t *budget, store_emit_fn emit, void *ctx)
+static bool emit_all_present(const struct emitter *to, size_t *budget)
 {
+    struct inf_store *store = to->store;
     const struct inf_object *held, *new;
     while (*budget && (held = next_flip_object(store, store->current))) {
         struct entry *was = generation_find(store->former, object_key(held));
@@ -516,37 +547,39 @@ static bool emit_all_present(struct inf_store *store, size_t *budget, store_emit
             continue;
         new = object_unpack(held);
         if (was)
-            emit_change(was->object, new, store->origin, emit, ctx);
+            emit_change(to, was->object, new, held, store->origin);
         else
-            emit_added(new, store->origin, emit, ctx);
+            emit_added(to, new, held, store->origin);
         inf_object_unref(new);
     }
     return *budget > 0;
 }
 
-typedef bool (*emit_all_fn)(struct inf_store *store, size_t *budget, store_emit_fn emit, void *ctx);
+typedef bool (*emit_all_fn)(const struct emitter *to, size_t *budget);
 
 bool store_emit_some(struct inf_store *store, size_t budget, store_emit_fn emit, void *ctx)
 {
+    struct emitter to = {store, emit, ctx};
     bool swapped = MUTANT("deletes-after-adds");
     emit_all_fn first = swapped ? emit_all_present : emit_all_deleted;
     emit_all_fn second = swapped ? emit_all_deleted : emit_all_present;
     switch (store->phase) {
     case FLIP_DONE: return true;
     case FLIP_DELETED:
-        if (!first(store, &budget, emit, ctx))
+        if (!first(&to, &budget))
             return false;
         inf_cursor_end(&store->cursor);
         store->phase = FLIP_PRESENT;
         __attribute__((fallthrough));
     case FLIP_PRESENT:
-        if (!second(store, &budget, emit, ctx))
+        if (!second(&to, &budget))
             return false;
         inf_cursor_end(&store->cursor);
         store_discard(store, store->former); /* freed in slices */
         store->former = NULL;
         store->phase = FLIP_DONE;
         store->redefined = false;
+        observers_replaced(store->observers, /* begins= */ false);
         return true;
     }
     return true;
@@ -591,4 +624,9 @@ uint64_t store_version(const struct inf_store *store)
 const char *inf_store_resource_version(const struct inf_store *store)
 {
     return store->resource_version;
+}
+
+void inf_store_observe(const struct inf_store *store, struct inf_store_observer *observer)
+{
+    observers_add(store->observers, observer);
 }

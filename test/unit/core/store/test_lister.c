@@ -115,6 +115,18 @@ static void a_selection_can_be_read_in_slices(void **state)
     }
 }
 
+static void everything_can_be_read_in_slices(void **state)
+{
+    struct index_world *f = *state;
+    struct inf_cursor cursor = INF_CURSOR_START;
+    put(f, "n/a", "", "", "");
+    put(f, "n/b", "{\"app\":\"web\"}", "", "");
+    while (!inf_store_select_some(f->store, "", NULL, &cursor, 1, print_key, f))
+        buf_puts(&f->out, "| ");
+    inf_cursor_end(&cursor);
+    assert_out(f, "n/a | n/b | ");
+}
+
 static bool few_selected(struct index_world *f, const char *ns, const char *word)
 {
     struct selector s = {word, 0};
@@ -205,6 +217,7 @@ int main(void)
         IN_STORE(a_walk_in_a_namespace_survives_changes),
         IN_STORE(evaluates_a_selector_once_for_each_label_set),
         IN_STORE(a_selection_can_be_read_in_slices),
+        IN_STORE(everything_can_be_read_in_slices),
         IN_STORE(a_selective_query_examines_few_objects),
         IN_STORE(a_query_that_selects_much_walks_all_objects),
         IN_STORE(a_callback_may_read),
