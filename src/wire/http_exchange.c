@@ -22,12 +22,14 @@ static const char *reason_of(int status)
     case 403: return "Forbidden";
     case 404: return "Not Found";
     case 405: return "Method Not Allowed";
+    case 406: return "Not Acceptable";
     case 408: return "Request Timeout";
     case 410: return "Gone";
     case 413: return "Content Too Large";
     case 414: return "URI Too Long";
     case 417: return "Expectation Failed";
     case 421: return "Misdirected Request";
+    case 422: return "Unprocessable Content";
     case 429: return "Too Many Requests";
     case 431: return "Request Header Fields Too Large";
     case 500: return "Internal Server Error";
@@ -109,12 +111,17 @@ void http_exchange_reply(struct http_exchange *x, int status, const char *conten
     exchange_on_complete(x);
 }
 
-void exchange_reply_text(struct http_exchange *x, int status, const char *text)
+void exchange_reply_refusal(struct http_exchange *x, int status, const char *why)
 {
-    struct buf line = {0};
-    buf_printf(&line, "%s\n", text);
-    http_exchange_reply(x, status, "text/plain; charset=utf-8", line.bytes, line.len);
-    buf_free(&line);
+    struct http_server_user *user = x->server->user;
+    const char *type = "text/plain; charset=utf-8";
+    struct buf body = {0};
+    if (user->ops->put_refusal)
+        type = user->ops->put_refusal(user, status, why, &body);
+    else
+        buf_printf(&body, "%s\n", why);
+    http_exchange_reply(x, status, type, body.bytes, body.len);
+    buf_free(&body);
 }
 
 /* ---- streamed responses ---- */

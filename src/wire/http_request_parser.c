@@ -87,7 +87,9 @@ static int request_check(struct http_request_parser *p)
     if (expect && strcasecmp(expect, "100-continue") != 0)
         return request_refuse(p, 417, "unsupported expectation");
     if (http->content_length > 0 || (http->flags & F_TRANSFER_ENCODING))
-        return request_refuse(p, 413, "request bodies are not supported");
+        return http->method == HTTP_GET || http->method == HTTP_HEAD
+                   ? request_refuse(p, 413, "request bodies are not supported")
+                   : request_refuse(p, 405, HTTP_METHODS_REFUSAL);
     return 0;
 }
 

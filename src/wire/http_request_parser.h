@@ -10,7 +10,8 @@
  *     REQUEST_BAD:       respond with http_request_parser_status(p), and close: the start of the next
  *                        request is not known
  *
- * A request that announces a body is refused. Methods are not checked here but by the server.
+ * A request that announces a body is refused: with 405 if it is neither GET nor HEAD. Other methods
+ * are refused by the server.
  */
 #ifndef WIRE_HTTP_REQUEST_PARSER_H
 #define WIRE_HTTP_REQUEST_PARSER_H
@@ -24,6 +25,9 @@ enum {
     HTTP_REQUEST_HEADERS_MAX = 100,     /* LIMIT: header lines in one request: 431 */
     HTTP_REQUEST_TARGET_MAX = 8 * 1024, /* LIMIT: bytes of a target: 414 */
 };
+
+/* The reason of 405. */
+#define HTTP_METHODS_REFUSAL "only GET and HEAD are supported"
 
 struct http_request_parser;
 
@@ -62,7 +66,7 @@ bool http_request_parser_began(const struct http_request_parser *p);
 /* After REQUEST_COMPLETE: valid until start or free. */
 const struct http_server_request *http_request_parser_request(const struct http_request_parser *p);
 
-/* After REQUEST_BAD: 400, 413, 414, 417, 431 or 505, and a short reason. */
+/* After REQUEST_BAD: 400, 405, 413, 414, 417, 431 or 505, and a short reason. */
 int http_request_parser_status(const struct http_request_parser *p);
 const char *http_request_parser_why(const struct http_request_parser *p);
 

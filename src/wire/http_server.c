@@ -108,7 +108,9 @@ void exchange_arm(struct http_exchange *x)
 static void exchange_refuse(struct http_exchange *x, int status, const char *why)
 {
     x->after = AFTER_LINGER;
-    exchange_reply_text(x, status, why);
+    if (status == 405)
+        http_exchange_header(x, "Allow", "GET, HEAD");
+    exchange_reply_refusal(x, status, why);
 }
 
 static void exchange_on_timeout(struct timer *timer)
@@ -134,8 +136,7 @@ static void exchange_queue_request(struct http_exchange *x)
         task_schedule(x->server->clock, &x->task);
         return;
     }
-    http_exchange_header(x, "Allow", "GET, HEAD");
-    exchange_refuse(x, 405, "only GET and HEAD are supported");
+    exchange_refuse(x, 405, HTTP_METHODS_REFUSAL);
 }
 
 /* Parses a request from `in`, if the state allows one. Makes no callbacks. */

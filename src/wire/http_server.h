@@ -18,6 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/buf.h"
 #include "seam/clock.h"
 #include "seam/stream.h"
 #include "wire/http_exchange.h"
@@ -39,6 +40,11 @@ struct http_server_user_ops {
      */
     void (*on_request)(struct http_server_user *user, const struct http_server_request *request,
                        struct http_exchange *x);
+
+    /* Appends the body of a response to a request that is refused with @status, and returns its content
+     * type. NULL: @why as plain text. */
+    const char *(*put_refusal)(struct http_server_user *user, int status, const char *why,
+                               struct buf *out);
 };
 
 /* The first member of every user of a server. */

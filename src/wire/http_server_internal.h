@@ -82,7 +82,7 @@ void exchange_close(struct http_exchange *x, const char *why);
 /* The number of bytes sent. An estimate that may decrease if the stream adds bytes of its own. */
 int64_t exchange_sent(const struct http_exchange *x);
 
-/* Sends a short text response. */
-void exchange_reply_text(struct http_exchange *x, int status, const char *text);
+/* Responds to a request that the user does not get. */
+void exchange_reply_refusal(struct http_exchange *x, int status, const char *why);
 
 #endif

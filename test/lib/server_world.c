@@ -87,7 +87,7 @@ static void on_abort(struct http_exchange_user *user)
     w->aborted++;
 }
 
-static const struct http_server_user_ops user_ops = {on_request};
+static const struct http_server_user_ops user_ops = {.on_request = on_request};
 static const struct http_exchange_user_ops exchange_user_ops = {on_drain, on_abort};
 
 void server_world_init(struct server_world *w, const struct http_server_limits *limits)

@@ -84,7 +84,7 @@ static void on_request(struct http_server_user *user, const struct http_server_r
     write_some(s);
 }
 
-static const struct http_server_user_ops user_ops = {on_request};
+static const struct http_server_user_ops user_ops = {.on_request = on_request};
 
 static void on_accept(struct listener_user *user, struct stream *stream)
 {
@@ -242,7 +242,7 @@ static void test_delivers_a_refusal_despite_unread_bytes(void **state)
         got.len += n > 0 ? (size_t)n : 0;
         real_loop_tick(&s->rl);
     }
-    assert_memory_equal(got.bytes, "HTTP/1.1 413 ", 13);
+    assert_memory_equal(got.bytes, "HTTP/1.1 405 ", 13);
     buf_free(&got);
     close(fd);
 }
