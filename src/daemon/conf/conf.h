@@ -68,6 +68,11 @@ struct conf_http {
     struct conf_list allowed_hosts;
 };
 
+struct conf_api {
+    struct conf_head head;
+    uint64_t history; /* events */
+};
+
 enum conf_log_format {
     CONF_LOGFMT,
     CONF_JSON,
@@ -194,6 +199,7 @@ struct conf {
     char *state_dir; /* NULL: none, for conf_load_text() */
     struct conf_socket socket;
     struct conf_http http;
+    struct conf_api api;
     struct conf_log log;
     bool core_dumps;
     struct conf_memory memory;

@@ -33,6 +33,7 @@ enum {
     HOSTS_MAX = 100,     /* each is compared with the Host header of every request */
     KEEP_MAX = 100,      /* each is renamed at every rotation */
     FIELDS_MAX = 16,     /* each is evaluated for every record */
+    HISTORY_MAX = 1000000,
 };
 
 #define BACKLOG_MAX (UINT64_C(1) << 40)
@@ -65,6 +66,16 @@ static const struct conf_option http_options[] = {
      .max = HOSTS_MAX},
 };
 static const struct conf_table http_table = TABLE(conf_http, http_options, NULL);
+#undef AT
+
+#define AT(member) offsetof(struct conf_api, member)
+static const struct conf_option api_options[] = {
+    {"history", &conf_type_number, AT(history), "10000",
+     .help = "changes of each resource to resume a watch from; a client that was away for more of "
+             "them lists again. At most 64M of objects are kept for each resource",
+     .min = 100, .max = HISTORY_MAX},
+};
+static const struct conf_table api_table = TABLE(conf_api, api_options, NULL);
 #undef AT
 
 #define AT(member) offsetof(struct conf_memory, member)
@@ -310,10 +321,12 @@ static const struct conf_option options[] = {
      "($STATE_DIRECTORY, /var/lib/informerd or ~/.local/state/informerd; see informerd(8))",
      .help = "directory for state that must survive a restart; created if its parent exists",
      .example = "/var/lib/informerd"},
-    {"socket", NULL, AT(socket), NULL, .help = "health and metrics on a Unix socket",
+    {"socket", NULL, AT(socket), NULL, .help = "health, metrics and the local API on a Unix socket",
      .table = &socket_table},
     {"http", NULL, AT(http), NULL,
      .help = "health and metrics over TCP", .table = &http_table},
+    {"api", NULL, AT(api), NULL,
+     .help = "the local API, for Kubernetes clients; see informerd(8)", .table = &api_table},
     {"log", NULL, AT(log), NULL,
      .help = "log of the daemon on stderr, separate from event logs",
      .table = &log_table},

@@ -2,7 +2,7 @@
  * endpoints.c - the table of HTTP endpoints, and those that only write a report.
  *
  * They answer at once, from the current state: see report.c. An unknown path gets 404 with the list
- * of endpoints.
+ * of endpoints; on the Unix socket it is one of the local API.
  */
 #include "daemon/http/endpoints.h"
 
@@ -11,6 +11,8 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "daemon/api/api.h"
+#include "daemon/daemon.h"
 #include "daemon/http/endpoint_metrics.h"
 #include "daemon/http/report.h"
 #include "wire/http_target.h"
@@ -67,15 +69,20 @@ static const struct endpoint {
     {"/metrics", "", endpoint_metrics_respond},
 };
 
-void endpoints_respond(struct daemon *d, const struct http_server_request *request,
-                       struct http_exchange *exchange)
+void endpoints_respond(struct daemon *d, const struct api_reader *reader,
+                       const struct http_server_request *request, struct http_exchange *exchange)
 {
     struct buf list = {0};
     for (size_t i = 0; i < ARRAY_LEN(endpoints); i++) {
         if (strcmp(request->path, endpoints[i].path) == 0) {
+            journal_collect(&d->journal);
             endpoints[i].respond(d, request, exchange);
             return;
         }
+    }
+    if (reader) {
+        api_respond(d, reader, request, exchange);
+        return;
     }
     buf_puts(&list, "not found; the endpoints are ");
     for (size_t i = 0; i < ARRAY_LEN(endpoints); i++)

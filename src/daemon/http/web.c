@@ -12,6 +12,7 @@
 
 #include "base/base.h"
 #include "base/err.h"
+#include "daemon/api/api_status.h"
 #include "daemon/conf/conf_same.h"
 #include "daemon/daemon.h"
 #include "daemon/http/endpoint_metrics.h"
@@ -19,6 +20,9 @@
 #include "wire/http_host.h"
 
 /* ---- requests ---- */
+
+/* Every client that may connect to the socket. */
+static const struct api_reader everyone = {.name = NULL};
 
 static void web_on_request(struct http_server_user *user, const struct http_server_request *request,
                            struct http_exchange *exchange)
@@ -31,12 +35,25 @@ static void web_on_request(struct http_server_user *user, const struct http_serv
                             "host name not allowed; use an IP address or add the name to "
                             "http.allowed_hosts in the configuration\n");
     } else {
-        journal_collect(&d->journal);
-        endpoints_respond(d, request, exchange);
+        endpoints_respond(d, l == &l->web->local ? &everyone : NULL, request, exchange);
     }
 }
 
-static const struct http_server_user_ops user_ops = {.on_request = web_on_request};
+/* Clients of the local API expect errors as Status objects. */
+static const char *web_put_refusal(struct http_server_user *user, int status, const char *why,
+                                   struct buf *out)
+{
+    struct api_fault fault = {.code = 0};
+    (void)user;
+    api_fault_set(&fault, status, "%s", why);
+    api_fault_put(&fault, out);
+    buf_putc(out, '\n');
+    return "application/json";
+}
+
+static const struct http_server_user_ops tcp_ops = {.on_request = web_on_request};
+static const struct http_server_user_ops local_ops = {.on_request = web_on_request,
+                                                      .put_refusal = web_put_refusal};
 
 static void web_on_accept(struct listener_user *user, struct stream *stream)
 {
@@ -52,10 +69,10 @@ static bool web_on_full(struct listener_user *user)
 
 /* ---- listeners ---- */
 
-static void init_listener(struct web_listener *l, struct web *web)
+static void init_listener(struct web_listener *l, struct web *web,
+                          const struct http_server_user_ops *ops)
 {
-    *l = (struct web_listener){
-        .user = {&user_ops}, .accept = {web_on_accept, web_on_full}, .web = web};
+    *l = (struct web_listener){.user = {ops}, .accept = {web_on_accept, web_on_full}, .web = web};
     l->server = http_server_new(&web->d->loop.clock, NULL, &l->user);
 }
 
@@ -63,8 +80,9 @@ void web_init(struct web *web, struct daemon *d)
 {
     web->d = d;
     list_init(&web->metrics);
-    init_listener(&web->tcp, web);
-    init_listener(&web->local, web);
+    api_init(&web->api, d, &d->loop.clock);
+    init_listener(&web->tcp, web, &tcp_ops);
+    init_listener(&web->local, web, &local_ops);
 }
 
 static int prepare_listener(struct web *web, struct web_listener *l,
@@ -124,6 +142,7 @@ void web_commit(struct web *web, const struct conf *conf)
     char address[LISTEN_ADDRESS_SIZE];
     commit_listener(&web->tcp);
     commit_listener(&web->local);
+    web->api.history = conf->api.history;
     if (new_address && web->tcp.current) {
         listener_address(web->tcp.current, address);
         daemon_log_printf(&web->d->log, INF_LOG_INFO, "http: listening on %s", address);
@@ -158,6 +177,7 @@ static void close_listener(struct web_listener *l)
 
 void web_close(struct web *web)
 {
+    api_close(&web->api);
     close_listener(&web->tcp);
     close_listener(&web->local);
     endpoint_metrics_close(web);

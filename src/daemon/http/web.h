@@ -1,6 +1,6 @@
 /*
  * web.h - the HTTP listeners of the daemon: a TCP address and a Unix socket, which serve the same
- * endpoints (endpoints.h).
+ * endpoints (endpoints.h). Only the Unix socket also serves the local API (daemon/api/api.h).
  */
 #ifndef DAEMON_HTTP_WEB_H
 #define DAEMON_HTTP_WEB_H
@@ -8,6 +8,7 @@
 #include "informer/error.h"
 
 #include "base/list.h"
+#include "daemon/api/api.h"
 #include "daemon/conf/conf.h"
 #include "loop/listen.h"
 #include "wire/http_server.h"
@@ -34,6 +35,7 @@ struct web_listener {
 
 struct web {
     struct daemon *d;
+    struct api api; /* on the Unix socket */
     struct web_listener tcp;
     struct web_listener local;
     struct list metrics; /* responses in progress: see endpoint_metrics.c */

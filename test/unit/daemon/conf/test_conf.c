@@ -232,7 +232,7 @@ static const struct bad bad_keys[] = {
     {"log: {state_dir: /x}\n",
      "x.conf:1:7: log: unknown key 'state_dir'; it belongs to the top level\n"},
     {"path: /x\n", "x.conf:1:1: unknown key 'path'; it belongs to socket, event_logs[]\n"},
-    {"resync: 5m\n", "x.conf:1:1: unknown key 'resync'; valid keys: state_dir, socket, http, log, "
+    {"resync: 5m\n", "x.conf:1:1: unknown key 'resync'; valid keys: state_dir, socket, http, api, log, "
                      "core_dumps, state, memory, cache, latency, drain_timeout, clusters, watches, "
                      "event_logs, levels\n"},
     {"handlers: []\n", "x.conf:1:1: 'handlers' is not supported by this version\n"},
@@ -245,7 +245,7 @@ static const struct bad bad_keys[] = {
      "x.conf:1:14: event_logs[0]: missing key 'path'; for example 'path: stdout'\n"},
     {"\"a\\eb\": 1\n",
      "x.conf:1:1: unknown key 'a\\u001bb'; valid keys: state_dir, socket, "
-     "http, log, core_dumps, state, memory, cache, latency, drain_timeout, clusters, watches, "
+     "http, api, log, core_dumps, state, memory, cache, latency, drain_timeout, clusters, watches, "
      "event_logs, levels\n"},
 };
 

@@ -1,0 +1,82 @@
+/*
+ * api.c - routes requests: see api.h.
+ *
+ * Nothing here waits: lists, watches and requests for a later version continue on their own.
+ */
+#include "daemon/api/api.h"
+
+#include "base/base.h"
+#include "daemon/api/api_discovery.h"
+#include "daemon/api/api_feed.h"
+#include "daemon/api/api_get.h"
+#include "daemon/api/api_list.h"
+#include "daemon/api/api_request.h"
+#include "daemon/api/api_view.h"
+#include "daemon/api/api_watch.h"
+#include "daemon/daemon.h"
+
+enum {
+    HISTORY = 10000, /* the default of `api.history` */
+};
+
+void api_init(struct api *api, struct daemon *d, struct clock *clock)
+{
+    *api = (struct api){.d = d, .clock = clock, .history = HISTORY};
+    list_init(&api->feeds);
+    list_init(&api->facts);
+}
+
+void api_close(struct api *api)
+{
+    list_for_each_safe(node, &api->feeds)
+        api_feed_close(container_of(node, struct api_feed, node));
+    api_discovery_close(api);
+}
+
+/* Takes over the contents of @r. */
+static void serve_objects(struct api *api, const struct api_reader *reader, struct api_request *r,
+                          struct http_exchange *x)
+{
+    struct api_fault fault = {.code = 0};
+    struct api_view view;
+    struct api_feed *feed;
+    if (api_view_find(api->d, reader, r, &view, &fault) < 0) {
+        api_fault_reply(&fault, x);
+        api_request_free(r);
+        return;
+    }
+    api_view_describe(&view, x);
+    feed = api_feed_get(api, view.store, view.resource.kind, view.resource.group,
+                        view.resource.version, view.resource.name);
+    api_wait_start(feed, r, x,
+                   r->page == API_GET    ? api_get_go
+                   : r->page == API_LIST ? api_list_go
+                                         : api_watch_go);
+}
+
+void api_respond(struct daemon *d, const struct api_reader *reader,
+                 const struct http_server_request *request, struct http_exchange *x)
+{
+    struct api *api = &d->web.api;
+    struct api_request r;
+    struct api_fault fault;
+    if (api_request_read(&r, request, &fault) < 0) {
+        api_fault_reply(&fault, x);
+        api_request_free(&r);
+        return;
+    }
+    switch (r.page) {
+    case API_VERSION:
+    case API_CORE:
+    case API_GROUPS:
+    case API_GROUP:
+    case API_RESOURCES: api_discovery_go(api, &r, x); return;
+    case API_GET:
+    case API_LIST:
+    case API_WATCH: serve_objects(api, reader, &r, x); return;
+    case API_UNKNOWN: break;
+    }
+    api_fault_set(&fault, 404, "the server could not find the requested resource");
+    api_fault_reply(&fault, x);
+    api_request_free(&r);
+}

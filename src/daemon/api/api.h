@@ -1,0 +1,59 @@
+/*
+ * api.h - the local API: Kubernetes clients read and watch the caches of informerd as if they were the
+ * API server. Read-only; DESIGN 5.3 and informerd(8) have the behaviour.
+ *
+ *     request ──> api_request    what is requested: page, resource, selectors, version, form
+ *                 api_view       which stream of which watch has it, and may it be read
+ *                 api_discovery  /version, /api, /apis ...
+ *                 api_get        one object, from the store
+ *                 api_list       a walk (api_walk) over the store, in slices
+ *                 api_watch      the same walk, if initial events are requested, then events of the feed
+ *
+ * Feeds. A store has at most one feed (api_feed), created by the first list or watch request. It
+ * observes the store (struct inf_store_observer) and keeps the recent changes, in the form in which the
+ * cache holds the objects. Observers run inside each change, so the feed and the store never differ:
+ * event consumers, on the other hand, run later and can be held by a blocked event log.
+ *
+ * Walks. A list has one resource version although it is sent in slices. The feed passes each change to
+ * the walks in progress; a walk that has not reached that object keeps its old state (an undo map) and
+ * sends that instead. A client too slow for the limit of the map is disconnected.
+ *
+ * Watches. A watch has no queue: it has a position in the feed. Whenever its connection can take more,
+ * it gets the events after that position, and a watch whose position has left the feed ends with an
+ * ERROR event 410, as kube-apiserver does. An event is written once per form and shared by all watches
+ * that send it in the same form (api_body).
+ *
+ * Failures are Status objects (api_status). When a store is closed or redefined, its feed ends: lists
+ * are cut, watches get 410, and clients list again.
+ */
+#ifndef DAEMON_API_H
+#define DAEMON_API_H
+
+#include <stddef.h>
+
+#include "base/list.h"
+#include "daemon/api/reader.h"
+#include "seam/clock.h"
+#include "wire/http_server.h"
+
+struct daemon;
+
+struct api {
+    struct daemon *d;
+    struct clock *clock;
+    size_t history;    /* LIMIT: events of a feed; `api.history` */
+    struct list feeds; /* of struct api_feed */
+    struct list facts; /* of struct api_facts, one for each cluster: see api_discovery.h */
+};
+
+/* Sets `history` to its default. */
+void api_init(struct api *api, struct daemon *d, struct clock *clock);
+
+/* Closes all feeds. The listeners must be closed before: exchanges are no longer used. */
+void api_close(struct api *api);
+
+/* Responds to @request of @reader, now or later. */
+void api_respond(struct daemon *d, const struct api_reader *reader,
+                 const struct http_server_request *request, struct http_exchange *x);
+
+#endif

@@ -1,0 +1,14 @@
+/*
+ * api_selector.h - whether a request asks for no more than a watch with selectors has.
+ */
+#ifndef DAEMON_API_SELECTOR_H
+#define DAEMON_API_SELECTOR_H
+
+#include "informer/selector.h"
+
+/* Whether every object that @requested (NULL: all) selects is selected by @watched (NULL: all) too.
+ * Only certain cases are recognized: each requirement of @watched is one of @requested. */
+bool api_selector_implies(const struct inf_selector *requested, const char *watched,
+                          bool by_labels);
+
+#endif

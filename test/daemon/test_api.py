@@ -1,0 +1,336 @@
+#!/usr/bin/env python3
+"""test_api.py KUBESIM RECORDINGS INFORMERD: the local API on the Unix socket, in the shapes of kube-apiserver."""
+import contextlib
+import json
+import socket
+
+from service import Case, UnixHttp, config_map, run, wait_until
+
+TABLE = 'application/json;as=Table;v=v1;g=meta.k8s.io,application/json'
+METADATA = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1'
+METADATA_LIST = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1'
+AGGREGATED = 'application/json;g=apidiscovery.k8s.io;v={};as=APIGroupDiscoveryList'
+
+
+class Watch:
+    """A watch in progress: its events arrive line by line."""
+
+    def __init__(self, place, target, **headers):
+        self.connection = UnixHttp(place)
+        self.connection.request('GET', target, headers=headers)
+        self.answer = self.connection.getresponse()
+        assert self.answer.status == 200, self.answer.read()
+
+    def next(self):
+        """The next event; None at the end."""
+        line = self.answer.readline()
+        return json.loads(line) if line else None
+
+    def take(self, count):
+        return [(e['type'], e['object']['metadata'].get('name')) for e in (self.next() for _ in range(count))]
+
+    def close(self):
+        self.connection.close()
+
+
+class Api(Case):
+    def ask(self, target, method='GET', body=None, **headers):
+        """(status, JSON, headers)."""
+        with contextlib.closing(UnixHttp(self.socket)) as connection:
+            connection.request(method, target, body=body, headers=headers)
+            answer = connection.getresponse()
+            text = answer.read().decode()
+            return answer.status, json.loads(text), answer.headers
+
+    def refused(self, code, reason, target, **more):
+        status, answer, _ = self.ask(target, **more)
+        self.assertEqual((status, answer['kind'], answer['code'], answer['reason']), (code, 'Status', code, reason))
+        return answer['message']
+
+    def watch(self, target, **headers):
+        watch = Watch(self.socket, target, **headers)
+        self.stack.callback(watch.close)
+        return watch
+
+    def put(self, name, namespace='default', labels=None, **data):
+        one = config_map(name)
+        one['metadata'] = {'name': name, 'namespace': namespace, **({'labels': labels} if labels else {})}
+        one['data'] = data
+        return self.sim.put('configmaps', one)
+
+    def delete(self, name, namespace='default'):
+        self.sim.control('delete', resource='configmaps', name=name, namespace=namespace)
+
+    def begin(self, **changes):
+        daemon = self.start(self.conf(**changes))
+        self.wait_ready()
+        return daemon
+
+    def names(self, target, **headers):
+        return [i['metadata']['name'] for i in self.ask(target, **headers)[1]['items']]
+
+    def version_of_cache(self, target='/api/v1/configmaps'):
+        return self.ask(target)[1]['metadata']['resourceVersion']
+
+    # ---- requests ----
+
+    def test_refusals_are_status_objects(self):
+        self.put('a')
+        self.begin()
+        self.refused(405, 'MethodNotAllowed', '/api/v1/namespaces/default/configmaps', method='POST', body='{}')
+        self.refused(405, 'MethodNotAllowed', '/api/v1/namespaces/default/configmaps/a', method='DELETE')
+        self.refused(405, 'MethodNotAllowed', '/api/v1/namespaces/default/configmaps/a/status')
+        self.refused(406, 'NotAcceptable', '/api/v1/configmaps', Accept='application/vnd.kubernetes.protobuf')
+        self.refused(403, 'Forbidden', '/api/v1/configmaps', **{'Impersonate-User': 'root'})
+        self.refused(404, 'NotFound', '/api/v1/pods')
+        self.refused(404, 'NotFound', '/apis/apps/v1/deployments')
+        self.refused(404, 'NotFound', '/nothing')
+        self.refused(403, 'Forbidden', '/api/v1/namespaces/default')
+        self.refused(400, 'BadRequest', '/api/v1/configmaps?labelSelector=a%3D%3D%3D')
+        self.refused(400, 'BadRequest', '/api/v1/configmaps?resourceVersion=abc')
+        self.refused(410, 'Expired', '/api/v1/configmaps?limit=5&continue=abc')
+        self.refused(422, 'Invalid', '/api/v1/configmaps?resourceVersionMatch=Exact')
+        self.refused(422, 'Invalid', '/api/v1/configmaps?watch=1&resourceVersion=1&resourceVersionMatch=NotOlderThan')
+        self.assertEqual(self.refused(404, 'NotFound', '/api/v1/namespaces/default/configmaps/b'), 'configmaps "b" not found')
+        self.assertEqual(self.ask('/api/v1/configmaps', Accept='application/vnd.kubernetes.protobuf,application/json')[0], 200)
+
+    def test_health_has_no_api_over_tcp(self):
+        self.put('a')
+        self.begin(http={'listen': '127.0.0.1:0'})
+        wait_until(lambda: 'http: listening on' in (self.folder / 'stderr').read_text(), lambda: 'the listener')
+        place = (self.folder / 'stderr').read_text().split('http: listening on ')[1].split('"')[0].split()[0]
+        self.assertEqual(self.get('/livez', place).status, 200)
+        self.assertEqual(self.get('/api/v1/configmaps', place).status, 404)
+
+    def test_discovery_has_the_watched_resources(self):
+        self.begin(watches=[{'resource': 'configmaps'}, {'resource': 'nodes'}, {'resource': 'deployments.apps'}])
+        self.assertEqual(self.ask('/version')[1]['major'], '1')
+        self.assertEqual(self.ask('/api')[1]['versions'], ['v1'])
+        core = self.ask('/api/v1')[1]
+        self.assertEqual([(r['name'], r['namespaced'], r['kind'], r['singularName']) for r in core['resources']],
+                         [('configmaps', True, 'ConfigMap', 'configmap'), ('nodes', False, 'Node', 'node')])
+        self.assertEqual([g['name'] for g in self.ask('/apis')[1]['groups']], ['apps'])
+        self.assertEqual(self.ask('/apis/apps')[1]['preferredVersion']['groupVersion'], 'apps/v1')
+        self.assertEqual(self.ask('/apis/apps/v1')[1]['resources'][0]['name'], 'deployments')
+        self.refused(404, 'NotFound', '/apis/batch/v1')
+
+    def test_aggregated_discovery_has_the_version_that_is_accepted(self):
+        self.begin(watches=[{'resource': 'configmaps'}, {'resource': 'deployments.apps'}])
+        for version in 'v2', 'v2beta1':
+            accept = AGGREGATED.format(version) + ',application/json'
+            _, core, headers = self.ask('/api', Accept=accept)
+            self.assertEqual(headers['Content-Type'], AGGREGATED.format(version))
+            self.assertEqual(core['apiVersion'], f'apidiscovery.k8s.io/{version}')
+            self.assertEqual(core['items'][0]['versions'][0]['resources'][0]['resource'], 'configmaps')
+            _, groups, _ = self.ask('/apis', Accept=accept)
+            self.assertEqual(groups['items'][0]['metadata']['name'], 'apps')
+        self.assertEqual(self.ask('/api', Accept=AGGREGATED.format('v3') + ',application/json')[1]['kind'], 'APIVersions')
+
+    # ---- objects ----
+
+    def test_lists_and_objects_equal_the_servers(self):
+        for name in 'a', 'b', 'c':
+            self.put(name, labels={'app': name}, key=name)
+        self.put('d', namespace='other')
+        self.begin()
+        for target in ('/api/v1/configmaps', '/api/v1/namespaces/default/configmaps', '/api/v1/namespaces/other/configmaps',
+                       '/api/v1/namespaces/none/configmaps', '/api/v1/configmaps?labelSelector=app%20in%20(a,c)',
+                       '/api/v1/configmaps?fieldSelector=metadata.name%3Db',
+                       '/api/v1/configmaps?labelSelector=app&fieldSelector=metadata.name%3Db'):
+            served, own = self.sim.request(target).json(), self.ask(target)[1]
+            for item in served['items'] + own['items']:
+                item['metadata'].pop('managedFields', None)
+                item.pop('kind', None)
+                item.pop('apiVersion', None)
+            self.assertEqual(own, served, target)
+        one = self.ask('/api/v1/namespaces/default/configmaps/a')[1]
+        self.assertEqual((one['kind'], one['apiVersion'], one['data']), ('ConfigMap', 'v1', {'key': 'a'}))
+
+    def test_metadata_and_tables(self):
+        self.put('a', key='value')
+        self.begin()
+        answer = self.ask('/api/v1/configmaps', Accept=METADATA_LIST)[1]
+        self.assertEqual((answer['kind'], answer['apiVersion']), ('PartialObjectMetadataList', 'meta.k8s.io/v1'))
+        self.assertEqual(answer['items'][0]['kind'], 'PartialObjectMetadata')
+        self.assertNotIn('data', answer['items'][0])
+        self.assertEqual(self.ask('/api/v1/namespaces/default/configmaps/a', Accept=METADATA)[1]['kind'], 'PartialObjectMetadata')
+        for include, kind in (('', 'PartialObjectMetadata'), ('?includeObject=Object', 'ConfigMap'), ('?includeObject=None', None)):
+            table = self.ask('/api/v1/configmaps' + include, Accept=TABLE)[1]
+            self.assertEqual(table['kind'], 'Table')
+            self.assertEqual(table['columnDefinitions'][0]['name'], 'Name')
+            self.assertEqual(table['rows'][0]['cells'][0], 'a')
+            self.assertEqual((table['rows'][0].get('object') or {}).get('kind'), kind)
+
+    def test_resource_versions(self):
+        self.put('a')
+        self.begin()
+        now = int(self.version_of_cache())
+        for query in ('resourceVersion=0', 'resourceVersion=1', f'resourceVersion={now}&resourceVersionMatch=Exact',
+                      f'resourceVersion={now}&limit=1', 'limit=1'):
+            self.assertEqual(self.names('/api/v1/configmaps?' + query), ['a'], query)
+        self.refused(410, 'Expired', '/api/v1/configmaps?resourceVersion=1&resourceVersionMatch=Exact')
+        self.refused(504, 'Timeout', '/api/v1/configmaps?resourceVersion=999999')
+        self.refused(504, 'Timeout', '/api/v1/namespaces/default/configmaps/a?resourceVersion=999999')
+        written = now + 1
+        self.put('b')
+        self.assertIn('b', self.names(f'/api/v1/configmaps?resourceVersion={written}'))
+
+    def test_a_copy_that_is_not_synced_is_429(self):
+        for verb in 'list', 'watchlist':
+            self.sim.fault('status', code=500, times=0, verb=verb, path='configmaps')
+        self.start(self.conf(watches=[{'resource': 'widgets.v1.none.example', 'optional': True}, {'resource': 'configmaps'}]))
+        wait_until(lambda: self.socket.exists() and self.get('/livez').status == 200, lambda: 'the socket')
+        self.refused(429, 'TooManyRequests', '/api/v1/configmaps')
+        self.assertEqual(self.ask('/api/v1/configmaps')[2]['Retry-After'], '1')
+        wait_until(lambda: self.ask('/apis/none.example/v1/widgets')[0] == 404,
+                   lambda: self.ask('/apis/none.example/v1/widgets'))
+
+    def test_restricted_watches_say_so(self):
+        self.put('a', labels={'app': 'web'})
+        self.put('b', namespace='other', labels={'app': 'web'})
+        self.begin(watches=[{'resource': 'configmaps', 'label_selector': 'app=web', 'namespaces': ['default']},
+                            {'resource': 'secrets'}, {'resource': 'nodes', 'keep': 'metadata'}])
+        self.assertIn('app=web', self.refused(403, 'Forbidden', '/api/v1/namespaces/default/configmaps'))
+        self.assertEqual(self.names('/api/v1/namespaces/default/configmaps?labelSelector=app%3Dweb,x%21%3D1'), ['a'])
+        self.assertIn('default', self.refused(403, 'Forbidden', '/api/v1/configmaps?labelSelector=app%3Dweb'))
+        self.refused(403, 'Forbidden', '/api/v1/namespaces/other/configmaps')
+        self.assertIn('reveal', self.refused(403, 'Forbidden', '/api/v1/secrets'))
+        self.assertEqual(self.ask('/api/v1/secrets', Accept=TABLE)[0], 200)
+        self.assertIn('metadata', self.refused(403, 'Forbidden', '/api/v1/nodes'))
+        self.assertEqual(self.ask('/api/v1/nodes', Accept=METADATA_LIST)[0], 200)
+
+    def test_freshness_is_in_the_headers(self):
+        self.put('a')
+        self.begin()
+        headers = self.ask('/api/v1/configmaps')[2]
+        self.assertEqual(headers['Informerd-State'], 'live')
+        self.assertGreaterEqual(int(headers['Age']), 0)
+        self.assertNotIn('Warning', headers)
+
+    # ---- watches ----
+
+    def test_a_watch_list_ends_with_a_bookmark_and_continues(self):
+        self.put('a')
+        self.begin()
+        watch = self.watch('/api/v1/configmaps?watch=1&sendInitialEvents=true&allowWatchBookmarks=true'
+                           '&resourceVersionMatch=NotOlderThan')
+        self.assertEqual(watch.take(1), [('ADDED', 'a')])
+        bookmark = watch.next()
+        self.assertEqual(bookmark['type'], 'BOOKMARK')
+        self.assertEqual(bookmark['object']['metadata']['annotations'], {'k8s.io/initial-events-end': 'true'})
+        self.assertEqual(bookmark['object']['metadata']['resourceVersion'], self.version_of_cache())
+        self.put('b')
+        self.put('b', key='1')
+        self.delete('b')
+        self.assertEqual(watch.take(3), [('ADDED', 'b'), ('MODIFIED', 'b'), ('DELETED', 'b')])
+
+    def test_a_watch_continues_from_a_version(self):
+        self.put('a')
+        self.begin()
+        version = self.version_of_cache()
+        self.put('b')
+        self.delete('a')
+        self.assertEqual(self.watch(f'/api/v1/configmaps?watch=1&resourceVersion={version}').take(2),
+                         [('ADDED', 'b'), ('DELETED', 'a')])
+        error = self.watch('/api/v1/configmaps?watch=1&resourceVersion=1')
+        event = error.next()
+        self.assertEqual((event['type'], event['object']['code'], event['object']['reason']), ('ERROR', 410, 'Expired'))
+        self.assertIsNone(error.next())
+        error = self.watch('/api/v1/configmaps?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan'
+                           '&resourceVersion=99999999').next()
+        self.assertEqual((error['type'], error['object']['code']), ('ERROR', 504))
+
+    def test_a_watch_with_a_selector_sees_objects_enter_and_leave(self):
+        self.put('a', labels={'app': 'web'})
+        self.begin()
+        version = self.version_of_cache()
+        watch = self.watch(f'/api/v1/namespaces/default/configmaps?watch=1&resourceVersion={version}&labelSelector=app%3Dweb')
+        self.put('b', namespace='other', labels={'app': 'web'})
+        self.put('c', labels={'app': 'db'})
+        self.put('c', labels={'app': 'web'}, key='1')
+        self.put('c', labels={'app': 'web'}, key='2')
+        self.put('c', labels={'app': 'db'}, key='3')
+        self.delete('c')
+        self.delete('a')
+        events = [watch.next() for _ in range(4)]
+        self.assertEqual([(e['type'], e['object']['metadata']['name']) for e in events],
+                         [('ADDED', 'c'), ('MODIFIED', 'c'), ('DELETED', 'c'), ('DELETED', 'a')])
+        left = events[2]['object']
+        self.assertEqual((left['data'], left['metadata']['labels']), ({'key': '2'}, {'app': 'web'}))
+        self.assertGreater(int(left['metadata']['resourceVersion']), int(events[1]['object']['metadata']['resourceVersion']))
+
+    def test_forms_of_watch_events(self):
+        self.put('a')
+        self.begin()
+        metadata = self.watch('/api/v1/configmaps?watch=1', Accept=METADATA)
+        self.assertEqual(metadata.next()['object']['kind'], 'PartialObjectMetadata')
+        table = self.watch('/api/v1/configmaps?watch=1', Accept=TABLE)
+        self.assertEqual(table.next()['object']['columnDefinitions'][0]['name'], 'Name')
+        self.put('b')
+        later = table.next()['object']
+        self.assertEqual((later['kind'], later['columnDefinitions'], later['rows'][0]['cells'][0]), ('Table', None, 'b'))
+
+    def test_a_watch_ends_after_its_timeout(self):
+        self.put('a')
+        self.begin()
+        watch = self.watch('/api/v1/configmaps?watch=1&timeoutSeconds=1')
+        self.assertEqual(watch.take(1), [('ADDED', 'a')])
+        self.assertIsNone(watch.next())
+
+    def test_watches_see_a_relist_as_changes(self):
+        self.put('a')
+        self.put('b')
+        self.begin()
+        watch = self.watch(f'/api/v1/configmaps?watch=1&resourceVersion={self.version_of_cache()}')
+        self.sim.control('close', how='cut')
+        self.delete('a')
+        self.put('c')
+        self.sim.control('compact')
+        self.assertEqual(sorted(watch.take(2)), [('ADDED', 'c'), ('DELETED', 'a')])
+
+    # ---- size ----
+
+    def test_a_long_list_has_one_version_while_objects_change(self):
+        count = 3000
+        self.sim.control('fill', resource='configmaps', count=count, bytes=3000, namespaces=5)
+        self.begin(cache='compact')
+        sock = socket.socket(socket.AF_UNIX)
+        self.stack.callback(sock.close)
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        sock.connect(str(self.socket))
+        sock.sendall(b'GET /api/v1/configmaps HTTP/1.0\r\n\r\n')
+        text = sock.recv(1000)
+        self.sim.control('churn', resource='configmaps', count=500)
+        wait_until(lambda: int(self.version_of_cache('/api/v1/configmaps?limit=1&labelSelector=none')) >= count + 500,
+                   lambda: 'the changes')
+        while piece := sock.recv(1 << 20):
+            text += piece
+        answer = json.loads(text.split(b'\r\n\r\n', 1)[1])
+        version = int(answer['metadata']['resourceVersion'])
+        keys = [(i['metadata']['namespace'] + '/' + i['metadata']['name']) for i in answer['items']]
+        self.assertEqual(len(keys), count)
+        self.assertEqual(keys, sorted(keys))
+        self.assertLessEqual(max(int(i['metadata']['resourceVersion']) for i in answer['items']), version)
+
+    def test_a_slow_watch_ends_with_410_and_others_do_not_wait(self):
+        self.sim.control('fill', resource='configmaps', count=100, bytes=3000)
+        self.begin(api={'history': 100})
+        version = self.version_of_cache()
+        slow = socket.socket(socket.AF_UNIX)
+        self.stack.callback(slow.close)
+        slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        slow.connect(str(self.socket))
+        slow.sendall(f'GET /api/v1/configmaps?watch=1&resourceVersion={version} HTTP/1.0\r\n\r\n'.encode())
+        slow.recv(10)
+        quick = self.watch(f'/api/v1/configmaps?watch=1&resourceVersion={version}')
+        for _ in range(20):
+            self.sim.control('churn', resource='configmaps', count=50)
+            quick.take(50)
+        text = b''
+        while piece := slow.recv(1 << 20):
+            text += piece
+        last = json.loads(text.splitlines()[-1])
+        self.assertEqual((last['type'], last['object']['code']), ('ERROR', 410))
+
+
+run(__name__)
