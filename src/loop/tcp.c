@@ -471,3 +471,11 @@ struct stream *tcp_accept(struct loop *loop, uv_stream_t *listener, struct tcp_p
     loop_schedule(t->loop, &t->io_task);
     return &t->stream;
 }
+
+bool tcp_peer_credentials(struct stream *stream, struct peer_credentials *ret)
+{
+    struct tcp *t = container_of(stream, struct tcp, stream);
+    int fd;
+    return stream->ops == &tcp_ops && t->handle && uv_fileno((uv_handle_t *)t->handle, &fd) == 0 &&
+           peer_credentials_read(fd, ret);
+}

@@ -4,7 +4,10 @@
 #ifndef LOOP_TCP_H
 #define LOOP_TCP_H
 
+#include <stdbool.h>
+
 #include "loop/loop.h"
+#include "loop/peer_credentials.h"
 #include "loop/resolve.h"
 #include "seam/stream.h"
 
@@ -32,5 +35,9 @@ struct tcp_parent {
  * caller sets its user. Returns NULL if the client has disconnected.
  */
 struct stream *tcp_accept(struct loop *loop, uv_stream_t *listener, struct tcp_parent *parent);
+
+/* The user of the process at the other end of an accepted Unix socket: see peer_credentials.h. Returns
+ * false if it is not known, as for TCP. */
+bool tcp_peer_credentials(struct stream *stream, struct peer_credentials *ret);
 
 #endif

@@ -68,9 +68,23 @@ struct conf_http {
     struct conf_list allowed_hosts;
 };
 
+/* An entry of api.readers: exactly one of uid, group and token_file is set. */
+struct conf_api_reader {
+    struct conf_head head;
+    char *name;
+    char *uid; /* decimal */
+    char *group;
+    char *token_file;
+    struct conf_list watches;    /* names; none: all */
+    struct conf_list namespaces; /* none: all */
+};
+
 struct conf_api {
     struct conf_head head;
-    uint64_t history; /* events */
+    char *listen;                    /* "127.0.0.1:6444"; NULL: only the Unix socket */
+    uint64_t history;                /* events per resource */
+    struct conf_api_reader *readers; /* none: the daemon's own user and root */
+    size_t n_readers;
 };
 
 enum conf_log_format {

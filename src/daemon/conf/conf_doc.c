@@ -75,7 +75,7 @@ static bool is_required(const struct conf_option *option)
 
 /* One example entry. Its first option, which starts the entry, and required ones are never commented
  * out. */
-static void sample_entry(const struct conf_table *table, struct buf *out);
+static void sample_entry(const struct conf_table *table, int indent, struct buf *out);
 
 static void sample_table(const struct conf_table *table, size_t begin, int indent, struct buf *out)
 {
@@ -92,18 +92,18 @@ static void sample_table(const struct conf_table *table, size_t begin, int inden
         }
         buf_printf(out, "%s:\n", option->name);
         if (option->count)
-            sample_entry(option->table, out);
+            sample_entry(option->table, indent + 2, out);
         else
             sample_table(option->table, 0, indent + 2, out);
     }
 }
 
-static void sample_entry(const struct conf_table *table, struct buf *out)
+static void sample_entry(const struct conf_table *table, int indent, struct buf *out)
 {
-    sample_help(&table->options[0], 2, out);
-    buf_puts(out, "  - ");
+    sample_help(&table->options[0], indent, out);
+    buf_printf(out, "%*s- ", indent, "");
     sample_value(&table->options[0], out);
-    sample_table(table, 1, 4, out);
+    sample_table(table, 1, indent + 2, out);
 }
 
 void conf_doc_sample(struct buf *out)
@@ -191,9 +191,11 @@ static const char man_begin[] =
     ".B resource\n"
     "of a watch,\n"
     ".B path\n"
-    "of an event log and\n"
+    "of an event log,\n"
     ".B level\n"
-    "of a rule in levels. Unknown keys, duplicate keys and values of the wrong type are errors.\n"
+    "of a rule in levels and\n"
+    ".B name\n"
+    "of a reader. Unknown keys, duplicate keys and values of the wrong type are errors.\n"
     ".B informerd \\-\\-check\\-config\n"
     "lists all errors with file, line and column.\n"
     ".B informerd \\-\\-print\\-config\n"
@@ -205,7 +207,7 @@ static const char man_begin[] =
     "in the same directory are read after it, in the order of their names. Mappings are\n"
     "merged key by key, and a later value replaces an earlier one. The entries of clusters, "
     "watches,\n"
-    "event_logs and levels are appended to the earlier entries. A relative file path is relative to the file\n"
+    "event_logs, levels and api.readers are appended to the earlier entries. A relative file path is relative to the file\n"
     "that contains it.\n"
     ".SS Values\n"
     "A duration is a number with a unit: 500ms, 30s, 5m, 1h.\n"

@@ -21,6 +21,7 @@
 #include "base/str.h"
 #include "base/text/glob.h"
 #include "base/text/nearest.h"
+#include "daemon/conf/conf_api.h"
 #include "daemon/conf/conf_levels.h"
 #include "daemon/conf/conf_logs.h"
 #include "daemon/format/record_format.h"
@@ -179,6 +180,12 @@ static void check_reference(struct conf_reader *reader, const struct conf *conf,
         conf_reader_error(reader, node, "unknown %s %s; none is configured", keyed->entry, shown);
     buf_free(&keys);
     free(shown);
+}
+
+void conf_check_watch_name(struct conf_reader *reader, const struct conf *conf,
+                           const struct yaml_node *node, const char *name)
+{
+    check_reference(reader, conf, node, &watches, name);
 }
 
 /* ---- checks of a watch ---- */
@@ -362,6 +369,7 @@ void conf_finalize(struct conf_reader *reader, struct conf *conf)
     check_unique(reader, conf, &event_logs);
     check_unique(reader, conf, &levels);
     conf_levels_check(reader, conf);
+    conf_api_check(reader, conf);
     conf_logs_compare(reader, conf);
     for (size_t i = 0; i < conf->n_watches; i++) {
         check_cluster_of(reader, conf, &conf->watches[i]);

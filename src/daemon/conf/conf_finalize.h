@@ -17,6 +17,10 @@ __attribute__((format(printf, 6, 7))) void conf_entry_error(struct conf_reader *
                                                             const struct yaml_node *entry,
                                                             const char *key, const char *fmt, ...);
 
+/* Reports an error at @node unless a watch is called @name. */
+void conf_check_watch_name(struct conf_reader *reader, const struct conf *conf,
+                           const struct yaml_node *node, const char *name);
+
 /* Calls @warn with a line for each value of a valid @conf that is probably not intended. For
  * --check-config, and for the log at start and after a reload. */
 void conf_warnings(const struct conf *conf, void (*warn)(void *ctx, const char *line), void *ctx);

@@ -17,15 +17,19 @@ static const struct conf_table *table_of(const char *name)
 }
 
 /* For structs without nested structs. */
-static bool struct_same(const char *name, const void *a, const void *b)
+static bool table_same(const struct conf_table *table, const void *a, const void *b)
 {
-    const struct conf_table *table = table_of(name);
     for (size_t i = 0; i < table->count; i++) {
         const struct conf_option *option = &table->options[i];
         if (!option->taken_over && !value_same(option, a, b))
             return false;
     }
     return true;
+}
+
+static bool struct_same(const char *name, const void *a, const void *b)
+{
+    return table_same(table_of(name), a, b);
 }
 
 bool conf_watch_same(const struct conf_watch *a, const struct conf_watch *b)
@@ -68,6 +72,17 @@ bool conf_http_same(const struct conf_http *a, const struct conf_http *b)
 bool conf_socket_same(const struct conf_socket *a, const struct conf_socket *b)
 {
     return struct_same("socket", a, b);
+}
+
+bool conf_readers_same(const struct conf_api *a, const struct conf_api *b)
+{
+    const struct conf_table *table = conf_option_find(table_of("api"), "readers")->table;
+    if (a->n_readers != b->n_readers)
+        return false;
+    for (size_t i = 0; i < a->n_readers; i++)
+        if (!table_same(table, &a->readers[i], &b->readers[i]))
+            return false;
+    return true;
 }
 
 bool conf_levels_same(const struct conf *a, const struct conf *b)

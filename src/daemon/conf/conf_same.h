@@ -23,6 +23,9 @@ bool conf_state_same(const struct conf_state *a, const struct conf_state *b);
 bool conf_http_same(const struct conf_http *a, const struct conf_http *b);
 bool conf_socket_same(const struct conf_socket *a, const struct conf_socket *b);
 
+/* Whether both have the same readers, in the same order. Token files are compared by name. */
+bool conf_readers_same(const struct conf_api *a, const struct conf_api *b);
+
 /* Whether both have the same rules in `levels`, in the same order. */
 bool conf_levels_same(const struct conf *a, const struct conf *b);
 

@@ -45,7 +45,7 @@ enum {
 #define AT(member) offsetof(struct conf_socket, member)
 static const struct conf_option socket_options[] = {
     {"path", &conf_type_file, AT(path), "($RUNTIME_DIRECTORY/informerd.sock if that is set, otherwise off)",
-     .help = "serve /livez, /readyz and /metrics on a Unix socket at this path",
+     .help = "serve /livez, /readyz, /metrics and the local API on a Unix socket at this path",
      .example = "/run/informerd/informerd.sock"},
     {"mode", &conf_type_mode, AT(mode), "\"0660\"", .help = "permissions of the socket, in octal"},
     {"group", &conf_type_text, AT(group), "(the group of the daemon)",
@@ -61,19 +61,49 @@ static const struct conf_option http_options[] = {
      .help = "serve /livez, /readyz and /metrics at this address and port",
      .example = "127.0.0.1:9470"},
     {"allowed_hosts", &conf_type_list, AT(allowed_hosts), "(none)",
-     .help = "accept these names in the Host header, in addition to IP addresses and localhost",
+     .help = "accept these names in the Host header, in addition to IP addresses and localhost; "
+             "also at api.listen, whose certificate has them",
      .of = &conf_type_host, .taken_over = true, .example = "[metrics.example.com]",
      .max = HOSTS_MAX},
 };
 static const struct conf_table http_table = TABLE(conf_http, http_options, NULL);
 #undef AT
 
+#define AT(member) offsetof(struct conf_api_reader, member)
+static const struct conf_option reader_options[] = {
+    {"uid", &conf_type_uid, AT(uid), "(none)",
+     .help = "number of the user that may read over the Unix socket", .example = "1000"},
+    {"name", &conf_type_name, AT(name), NULL,
+     .help = "name of the reader in the log of the daemon", .example = "ops"},
+    {"group", &conf_type_text, AT(group), "(none)",
+     .help = "group whose members may read over the Unix socket", .example = "operators"},
+    {"token_file", &conf_type_file, AT(token_file), "(none)",
+     .help = "file with a bearer token; a reload reads it again",
+     .example = "/etc/informerd/ci.token"},
+    {"watches", &conf_type_list, AT(watches), "(all)",
+     .help = "allow only the objects of the watches with these names",
+     .of = &conf_type_name, .example = "[pods]", .min = 1, .max = RULES_MAX},
+    {"namespaces", &conf_type_list, AT(namespaces), "(all)",
+     .help = "allow only objects in these namespaces; cluster-scoped objects are then not allowed",
+     .of = &conf_type_namespace, .example = "[shop]", .min = 1, .max = NAMESPACES_MAX},
+};
+static const struct conf_table reader_table = TABLE(conf_api_reader, reader_options, NULL);
+#undef AT
+
 #define AT(member) offsetof(struct conf_api, member)
 static const struct conf_option api_options[] = {
+    {"listen", &conf_type_address, AT(listen), "(only the Unix socket)",
+     .help = "serve Kubernetes clients at this address and port over TLS; every request needs the "
+             "token of a reader. `informerctl kubeconfig` prints a kubeconfig for it",
+     .example = "127.0.0.1:6444"},
     {"history", &conf_type_number, AT(history), "10000",
      .help = "changes of each resource to resume a watch from; a client that was away for more of "
              "them lists again. At most 64M of objects are kept for each resource",
      .min = 100, .max = HISTORY_MAX},
+    {"readers", NULL, AT(readers), "[]",
+     .help = "users that may read; each has one of uid, group and token_file. Without entries, the "
+             "user of the daemon and root may read everything",
+     .table = &reader_table, .count = AT(n_readers)},
 };
 static const struct conf_table api_table = TABLE(conf_api, api_options, NULL);
 #undef AT
@@ -326,7 +356,8 @@ static const struct conf_option options[] = {
     {"http", NULL, AT(http), NULL,
      .help = "health and metrics over TCP", .table = &http_table},
     {"api", NULL, AT(api), NULL,
-     .help = "the local API, for Kubernetes clients; see informerd(8)", .table = &api_table},
+     .help = "the watched objects for Kubernetes clients, on the Unix socket and over TLS",
+     .table = &api_table},
     {"log", NULL, AT(log), NULL,
      .help = "log of the daemon on stderr, separate from event logs",
      .table = &log_table},

@@ -88,6 +88,7 @@ extern const struct conf_type conf_type_regex;     /* POSIX extended */
 extern const struct conf_type conf_type_noise;     /* a preset or a field path */
 extern const struct conf_type conf_type_condition; /* see record/condition.h */
 extern const struct conf_type conf_type_kind;
+extern const struct conf_type conf_type_uid; /* decimal, without leading zeros */
 extern const struct conf_type conf_type_address;
 extern const struct conf_type conf_type_host; /* a host name, without a port */
 extern const struct conf_type conf_type_proxy;

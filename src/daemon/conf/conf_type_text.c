@@ -194,6 +194,16 @@ static int check_address(const char *text, struct inf_error *err)
                        err);
 }
 
+/* The largest number is not a user: for system calls it means "no change". */
+static int check_uid(const char *text, struct inf_error *err)
+{
+    size_t digits = strspn(text, DIGITS);
+    if (digits && digits <= 10 && !text[digits] && (text[0] != '0' || digits == 1) &&
+        strtoull(text, NULL, 10) < UINT32_MAX)
+        return 0;
+    return value_error(text, "is not the number of a user; `id -u NAME` prints it", err);
+}
+
 /* ---- reading and writing ---- */
 
 int conf_text_check(const struct conf_type *type, const char *text, struct inf_error *err)
@@ -359,6 +369,7 @@ const struct conf_type conf_type_host = {
 
 const struct conf_type conf_type_address = {TEXT_TYPE, .form = "address:port",
                                             .check = check_address};
+const struct conf_type conf_type_uid = {TEXT_TYPE, .form = "number", .check = check_uid};
 const struct conf_type conf_type_resource = {TEXT_TYPE, .form = "resource",
                                              .check = check_resource};
 const struct conf_type conf_type_label_selector = {TEXT_TYPE, .form = "label selector",

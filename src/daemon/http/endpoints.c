@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "daemon/api/api.h"
 #include "daemon/daemon.h"
 #include "daemon/http/endpoint_metrics.h"
 #include "daemon/http/report.h"
@@ -69,19 +68,27 @@ static const struct endpoint {
     {"/metrics", "", endpoint_metrics_respond},
 };
 
-void endpoints_respond(struct daemon *d, const struct api_reader *reader,
-                       const struct http_server_request *request, struct http_exchange *exchange)
+static const struct endpoint *find_endpoint(const char *path)
 {
+    for (size_t i = 0; i < ARRAY_LEN(endpoints); i++)
+        if (strcmp(path, endpoints[i].path) == 0)
+            return &endpoints[i];
+    return NULL;
+}
+
+bool endpoints_have(const char *path)
+{
+    return find_endpoint(path);
+}
+
+void endpoints_respond(struct daemon *d, const struct http_server_request *request,
+                       struct http_exchange *exchange)
+{
+    const struct endpoint *found = find_endpoint(request->path);
     struct buf list = {0};
-    for (size_t i = 0; i < ARRAY_LEN(endpoints); i++) {
-        if (strcmp(request->path, endpoints[i].path) == 0) {
-            journal_collect(&d->journal);
-            endpoints[i].respond(d, request, exchange);
-            return;
-        }
-    }
-    if (reader) {
-        api_respond(d, reader, request, exchange);
+    if (found) {
+        journal_collect(&d->journal);
+        found->respond(d, request, exchange);
         return;
     }
     buf_puts(&list, "not found; the endpoints are ");

@@ -11,16 +11,19 @@
 #ifndef DAEMON_HTTP_ENDPOINTS_H
 #define DAEMON_HTTP_ENDPOINTS_H
 
+#include <stdbool.h>
+
 #include "base/buf.h"
 #include "wire/http_server.h"
 
-struct api_reader;
 struct daemon;
 
-/* Answers @request. If its path is none of the endpoints, the local API answers (daemon/api/api.h), or if
- * @reader is NULL a 404 with a list of all endpoints. */
-void endpoints_respond(struct daemon *d, const struct api_reader *reader,
-                       const struct http_server_request *request, struct http_exchange *exchange);
+/* Answers @request, or with 404 and a list of all endpoints if its path is none of them. */
+void endpoints_respond(struct daemon *d, const struct http_server_request *request,
+                       struct http_exchange *exchange);
+
+/* Whether @path is that of an endpoint. */
+bool endpoints_have(const char *path);
 
 /* For endpoints: answer with plain text, or with a @body of another type, which is freed. */
 void endpoint_reply_text(struct http_exchange *exchange, int status, const char *text);

@@ -1,6 +1,6 @@
 /*
- * web.c - listens on a TCP address and a Unix socket, and passes requests to the endpoints
- * (endpoints.c).
+ * web.c - listens on TCP addresses and a Unix socket, and passes requests to the endpoints
+ * (endpoints.c) and to the local API (daemon/api).
  *
  * A reload replaces listeners in two steps: web_prepare() opens the new ones next to the old ones,
  * then web_commit() closes the old ones or web_abandon() the new ones. Requests over TCP with an
@@ -12,17 +12,22 @@
 
 #include "base/base.h"
 #include "base/err.h"
+#include "base/str.h"
 #include "daemon/api/api_status.h"
+#include "daemon/api/service.h"
 #include "daemon/conf/conf_same.h"
 #include "daemon/daemon.h"
 #include "daemon/http/endpoint_metrics.h"
 #include "daemon/http/endpoints.h"
 #include "wire/http_host.h"
+#include "wire/tls.h"
 
 /* ---- requests ---- */
 
-/* Every client that may connect to the socket. */
-static const struct api_reader everyone = {.name = NULL};
+static bool is_health(const struct web_listener *l, const struct http_server_request *request)
+{
+    return l != &l->web->tls && endpoints_have(request->path);
+}
 
 static void web_on_request(struct http_server_user *user, const struct http_server_request *request,
                            struct http_exchange *exchange)
@@ -30,13 +35,17 @@ static void web_on_request(struct http_server_user *user, const struct http_serv
     struct web_listener *l = container_of(user, struct web_listener, user);
     struct daemon *d = l->web->d;
     const struct conf_list *hosts = &d->conf.http.allowed_hosts;
-    if (l == &l->web->tcp && !http_host_is_allowed(request, hosts->items, hosts->count)) {
+    const struct api_reader *reader;
+    if (l != &l->web->local && !http_host_is_allowed(request, hosts->items, hosts->count)) {
         endpoint_reply_text(exchange, 421,
                             "host name not allowed; use an IP address or add the name to "
                             "http.allowed_hosts in the configuration\n");
-    } else {
-        endpoints_respond(d, l == &l->web->local ? &everyone : NULL, request, exchange);
+        return;
     }
+    if (l == &l->web->tcp || is_health(l, request))
+        endpoints_respond(d, request, exchange);
+    else if ((reader = api_access_check(&l->web->access, request, exchange)))
+        service_respond(d, reader, request, exchange);
 }
 
 /* Clients of the local API expect errors as Status objects. */
@@ -52,12 +61,17 @@ static const char *web_put_refusal(struct http_server_user *user, int status, co
 }
 
 static const struct http_server_user_ops tcp_ops = {.on_request = web_on_request};
-static const struct http_server_user_ops local_ops = {.on_request = web_on_request,
-                                                      .put_refusal = web_put_refusal};
+static const struct http_server_user_ops reader_ops = {.on_request = web_on_request,
+                                                       .put_refusal = web_put_refusal};
 
 static void web_on_accept(struct listener_user *user, struct stream *stream)
 {
-    http_server_accept(container_of(user, struct web_listener, accept)->server, stream);
+    struct web_listener *l = container_of(user, struct web_listener, accept);
+    struct web *web = l->web;
+    if (l == &web->tls)
+        stream = tls_accept(stream, &web->d->loop.clock, web->access.certificate.context);
+    http_server_accept_client(l->server, stream,
+                              l == &web->local ? api_access_identify(&web->access, stream) : NULL);
 }
 
 /* Closes an idle connection, so that probes can connect even if many clients keep connections
@@ -76,13 +90,24 @@ static void init_listener(struct web_listener *l, struct web *web,
     l->server = http_server_new(&web->d->loop.clock, NULL, &l->user);
 }
 
+static void run_disconnect(struct task *task)
+{
+    struct web *web = container_of(task, struct web, disconnect);
+    http_server_disconnect(web->local.server);
+    http_server_disconnect(web->tls.server);
+    api_access_forget(&web->access);
+}
+
 void web_init(struct web *web, struct daemon *d)
 {
     web->d = d;
     list_init(&web->metrics);
     api_init(&web->api, d, &d->loop.clock);
     init_listener(&web->tcp, web, &tcp_ops);
-    init_listener(&web->local, web, &local_ops);
+    init_listener(&web->local, web, &reader_ops);
+    init_listener(&web->tls, web, &reader_ops);
+    api_access_init(&web->access, &d->loop.clock, &d->log);
+    task_init(&web->disconnect, PHASE_PUMP, run_disconnect);
 }
 
 static int prepare_listener(struct web *web, struct web_listener *l,
@@ -99,8 +124,10 @@ static int prepare_listener(struct web *web, struct web_listener *l,
 static int prepare_local(struct web *web, const struct conf_socket *conf, struct inf_error *err)
 {
     const struct conf_socket *before = &web->d->conf.socket;
-    struct listen_options options = {
-        .path = conf->path, .mode = (mode_t)conf->mode, .group = conf->group};
+    struct listen_options options = {.path = conf->path,
+                                     .mode = (mode_t)conf->mode,
+                                     .group = conf->group,
+                                     .max = WEB_API_CLIENTS_MAX};
     if (conf_socket_same(conf, before))
         return 0;
     if (web->local.current && conf->path && strcmp(conf->path, before->path) == 0) {
@@ -110,6 +137,16 @@ static int prepare_local(struct web *web, const struct conf_socket *conf, struct
     return prepare_listener(web, &web->local, &options, err);
 }
 
+static int prepare_api(struct web *web, const struct conf *conf, struct inf_error *err)
+{
+    struct listen_options options = {.address = conf->api.listen, .max = WEB_API_CLIENTS_MAX};
+    if (api_access_prepare(&web->access, conf, conf->state_dir, err) < 0)
+        return -err->code;
+    if (cstr_eq(conf->api.listen, web->d->conf.api.listen))
+        return 0;
+    return prepare_listener(web, &web->tls, &options, err) < 0 ? err_wrap(err, "api") : 0;
+}
+
 int web_prepare(struct web *web, const struct conf *conf, struct inf_error *err)
 {
     struct listen_options tcp = {.address = conf->http.listen};
@@ -117,6 +154,8 @@ int web_prepare(struct web *web, const struct conf *conf, struct inf_error *err)
     if (!conf_http_same(&conf->http, &web->d->conf.http) &&
         prepare_listener(web, &web->tcp, &tcp, err) < 0)
         rc = err_wrap(err, "http");
+    if (rc == 0)
+        rc = prepare_api(web, conf, err);
     if (rc == 0)
         rc = prepare_local(web, &conf->socket, err);
     if (rc < 0)
@@ -135,18 +174,34 @@ static void commit_listener(struct web_listener *l)
 }
 
 /* Logs the address with its port, because with port 0 the system chooses it. */
+static void commit_address(struct web *web, struct web_listener *l, const char *name)
+{
+    bool new_address = l->prepared == WEB_REPLACED;
+    char address[LISTEN_ADDRESS_SIZE];
+    commit_listener(l);
+    if (!new_address || !l->current)
+        return;
+    listener_address(l->current, address);
+    daemon_log_printf(&web->d->log, INF_LOG_INFO, "%s: listening on %s", name, address);
+}
+
+/* Clients of former readers are disconnected after the current callback. */
+static void commit_access(struct web *web)
+{
+    if (web->access.former.count)
+        run_disconnect(&web->disconnect); /* of the reload before, in the same tick */
+    if (api_access_commit(&web->access))
+        task_schedule(&web->d->loop.clock, &web->disconnect);
+}
+
 void web_commit(struct web *web, const struct conf *conf)
 {
-    bool new_address = web->tcp.prepared == WEB_REPLACED;
     bool new_path = web->local.prepared == WEB_REPLACED;
-    char address[LISTEN_ADDRESS_SIZE];
-    commit_listener(&web->tcp);
+    commit_access(web);
+    commit_address(web, &web->tcp, "http");
+    commit_address(web, &web->tls, "api");
     commit_listener(&web->local);
     web->api.history = conf->api.history;
-    if (new_address && web->tcp.current) {
-        listener_address(web->tcp.current, address);
-        daemon_log_printf(&web->d->log, INF_LOG_INFO, "http: listening on %s", address);
-    }
     if (new_path && web->local.current)
         daemon_log_printf(&web->d->log, INF_LOG_INFO, "socket: listening on %s", conf->socket.path);
 }
@@ -165,6 +220,8 @@ void web_abandon(struct web *web)
         (void)listener_permit(web->local.current, (mode_t)before->mode, before->group, NULL);
     abandon_listener(&web->tcp);
     abandon_listener(&web->local);
+    abandon_listener(&web->tls);
+    api_access_abandon(&web->access);
 }
 
 static void close_listener(struct web_listener *l)
@@ -180,5 +237,8 @@ void web_close(struct web *web)
     api_close(&web->api);
     close_listener(&web->tcp);
     close_listener(&web->local);
+    close_listener(&web->tls);
+    task_cancel(&web->disconnect);
+    api_access_close(&web->access);
     endpoint_metrics_close(web);
 }

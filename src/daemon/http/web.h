@@ -1,6 +1,9 @@
 /*
- * web.h - the HTTP listeners of the daemon: a TCP address and a Unix socket, which serve the same
- * endpoints (endpoints.h). Only the Unix socket also serves the local API (daemon/api/api.h).
+ * web.h - the HTTP listeners of the daemon.
+ *
+ *     tcp     http.listen    health and metrics (endpoints.h), for every client
+ *     local   socket.path    the same, and for readers the local API (daemon/api)
+ *     tls     api.listen     all of this over TLS, only for readers
  */
 #ifndef DAEMON_HTTP_WEB_H
 #define DAEMON_HTTP_WEB_H
@@ -8,10 +11,15 @@
 #include "informer/error.h"
 
 #include "base/list.h"
+#include "daemon/api/access.h"
 #include "daemon/api/api.h"
 #include "daemon/conf/conf.h"
 #include "loop/listen.h"
 #include "wire/http_server.h"
+
+enum {
+    WEB_API_CLIENTS_MAX = 512, /* LIMIT: connections of the Unix socket, and of api.listen */
+};
 
 struct daemon;
 
@@ -35,10 +43,13 @@ struct web_listener {
 
 struct web {
     struct daemon *d;
-    struct api api; /* on the Unix socket */
+    struct api api; /* for readers */
     struct web_listener tcp;
     struct web_listener local;
     struct list metrics; /* responses in progress: see endpoint_metrics.c */
+    struct web_listener tls;
+    struct api_access access;
+    struct task disconnect; /* of clients whose access a reload may have changed */
 };
 
 void web_init(struct web *web, struct daemon *d);

@@ -11,7 +11,7 @@
 #include "seam/disk.h"
 
 enum {
-    DURABLE_MAX = 128, /* LIMIT: bytes of the file */
+    DURABLE_MAX = 4096, /* LIMIT: bytes of the file; a certificate has about 700 */
 };
 
 enum durable_step {

@@ -232,9 +232,10 @@ static const struct bad bad_keys[] = {
     {"log: {state_dir: /x}\n",
      "x.conf:1:7: log: unknown key 'state_dir'; it belongs to the top level\n"},
     {"path: /x\n", "x.conf:1:1: unknown key 'path'; it belongs to socket, event_logs[]\n"},
-    {"resync: 5m\n", "x.conf:1:1: unknown key 'resync'; valid keys: state_dir, socket, http, api, log, "
-                     "core_dumps, state, memory, cache, latency, drain_timeout, clusters, watches, "
-                     "event_logs, levels\n"},
+    {"resync: 5m\n",
+     "x.conf:1:1: unknown key 'resync'; valid keys: state_dir, socket, http, api, log, "
+     "core_dumps, state, memory, cache, latency, drain_timeout, clusters, watches, "
+     "event_logs, levels\n"},
     {"handlers: []\n", "x.conf:1:1: 'handlers' is not supported by this version\n"},
     {OF_WATCH "optional: perhaps\n",
      "x.conf:3:15: watches[0].optional: 'perhaps' is neither true nor false\n"},

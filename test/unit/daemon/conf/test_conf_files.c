@@ -357,7 +357,8 @@ static void the_sample_has_all_defaults(void **state)
 {
     char *text = read_conf("informerd.conf"), *sample = effect_of(text);
     char *least = effect_of("watches: [{resource: pods}]\nevent_logs: [{path: stdout}]\n"
-                            "levels: [{name: crash-loop, level: error}]\n");
+                            "levels: [{name: crash-loop, level: error}]\n"
+                            "api: {readers: [{uid: 1000, name: ops}]}\n");
     (void)state;
     assert_string_equal(sample, least);
     free(least);
@@ -396,13 +397,17 @@ static void the_examples_of_the_sample_are_valid(void **state)
     keep_comment(text, "#exclude_namespaces:");
     keep_comment(text, "#namespace_selector:");
     keep_comment(text, "#changed:");
+    keep_comment(text, "#group: operators");
+    keep_comment(text, "#token_file: /etc/informerd/ci.token");
     conf = examples(text);
     assert_string_equal(conf.http.listen, "127.0.0.1:9470");
     assert_string_equal(conf.socket.group, "informerd");
     assert_string_equal(conf.watches[0].namespaces.items[1], "billing");
     assert_string_equal(conf.event_logs[0].label_selector, "app=web");
     conf_free(&conf);
-    keep_comment(other, "#namespaces:");
+    keep_comment(other, "#namespaces: [shop, billing]");
+    keep_comment(other, "#group: operators");
+    keep_comment(other, "#token_file: /etc/informerd/ci.token");
     keep_comment(other, "#when:");
     conf = examples(other);
     assert_string_equal(conf.watches[0].exclude_namespaces.items[1], "*-test");

@@ -1,0 +1,80 @@
+/*
+ * access.h - decides who sends a request to the local API: a reader, or a client that is refused.
+ *
+ *     Unix socket      the user of the client's process, found once per connection; or a token
+ *     api.listen       a bearer token: of a reader's token_file, or a short-lived one (token.h)
+ *
+ * Each refused request gets a Status object and a line in the daemon's log, a limited number of them per
+ * time. A reload that changes the readers disconnects all clients.
+ */
+#ifndef DAEMON_API_ACCESS_H
+#define DAEMON_API_ACCESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "daemon/api/certificate.h"
+#include "daemon/api/reader.h"
+#include "daemon/api/token.h"
+#include "daemon/conf/conf.h"
+#include "daemon/daemon_log.h"
+#include "wire/http_server.h"
+
+/* The process at the other end of a Unix socket: the client of a connection (http_server.h). NULL stands
+ * for a client of another kind. */
+struct api_client {
+    uid_t uid;
+    pid_t pid;
+    const struct api_reader *reader; /* NULL: none */
+};
+
+struct api_access {
+    struct clock *clock;
+    struct daemon_log *log;
+    struct tls_digest *digest; /* of tokens, with a random key */
+    struct api_readers readers;
+    struct api_tokens tokens;
+    struct api_certificate certificate; /* none: not at api.listen */
+    struct timer renewal;               /* of the certificate */
+
+    /* prepared by a reload; after it, `former` until its clients are disconnected */
+    struct api_readers next, former;
+    struct api_certificate next_certificate;
+
+    uint64_t
+        audit_since_ms; /* denied requests: the current interval, its lines, those not logged */
+    unsigned audit_lines;
+    uint64_t audit_omitted;
+};
+
+void api_access_init(struct api_access *access, struct clock *clock, struct daemon_log *log);
+void api_access_close(struct api_access *access);
+
+/* Loads the readers and the certificate of @conf. Then call either api_access_commit() or
+ * api_access_abandon(). @state_dir may be NULL if api.listen is not set. */
+int api_access_prepare(struct api_access *access, const struct conf *conf, const char *state_dir,
+                       struct inf_error *err);
+
+/* Returns whether clients may have lost access: all must be disconnected, then call
+ * api_access_forget(). */
+bool api_access_commit(struct api_access *access);
+void api_access_abandon(struct api_access *access);
+void api_access_forget(struct api_access *access);
+
+/* The client of an accepted Unix socket, for http_server_accept_client(). */
+struct api_client *api_access_identify(const struct api_access *access, struct stream *stream);
+
+/* The reader that sends @request. NULL: it was refused, and the response is sent. */
+const struct api_reader *api_access_check(struct api_access *access,
+                                          const struct http_server_request *request,
+                                          struct http_exchange *exchange);
+
+/* Logs a denied request and sends a Status with @code, 401 or 403, and @why. */
+void api_access_deny(struct api_access *access, const struct http_server_request *request,
+                     struct http_exchange *exchange, int code, const char *why);
+
+/* Whether the client is the daemon's own user or root, on the Unix socket: it may control the daemon. */
+bool api_access_may_control(const struct http_exchange *exchange);
+
+#endif

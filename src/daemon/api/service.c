@@ -1,0 +1,153 @@
+/*
+ * service.c - the table of informerd's own endpoints, and those that answer at once.
+ *
+ * Each row says who may use it besides being a reader: any reader, users of the Unix socket, or only
+ * those that may control the daemon. Other paths are passed on to health, metrics and the Kubernetes
+ * API.
+ */
+#include "daemon/api/service.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/base.h"
+#include "base/text/json_string.h"
+#include "base/text/timestamp.h"
+#include "daemon/api/api.h"
+#include "daemon/daemon.h"
+#include "daemon/http/endpoints.h"
+#include "daemon/http/report.h"
+
+#define SERVICE_PREFIX "/informerd/v1/"
+#define JSON_TYPE      "application/json"
+
+enum service_access {
+    FOR_READERS,
+    FOR_LOCAL_USERS, /* readers that are identified by their uid */
+    FOR_CONTROL,     /* the user of the daemon and root */
+};
+
+void service_reply_error(struct http_exchange *exchange, int code, const char *reason,
+                         const char *message)
+{
+    struct buf body = {0};
+    buf_puts(&body, "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},\"status\":"
+                    "\"Failure\",\"message\":");
+    json_put_string(&body, str_of(message));
+    buf_printf(&body, ",\"reason\":\"%s\",\"code\":%d}\n", reason, code);
+    endpoint_reply_body(exchange, code, JSON_TYPE, &body);
+}
+
+/* ---- endpoints ---- */
+
+static void respond_status(struct daemon *d, const struct api_reader *reader,
+                           const struct http_server_request *request,
+                           struct http_exchange *exchange)
+{
+    struct buf body = {0};
+    (void)reader, (void)request;
+    report_dump(d, &body);
+    endpoint_reply_body(exchange, 200, JSON_TYPE, &body);
+}
+
+static void respond_access(struct daemon *d, const struct api_reader *reader,
+                           const struct http_server_request *request,
+                           struct http_exchange *exchange)
+{
+    const struct listener *listener = d->web.tls.current;
+    char address[LISTEN_ADDRESS_SIZE];
+    struct buf body = {0};
+    (void)reader, (void)request;
+    if (!listener) {
+        service_reply_error(exchange, 404, "NotFound",
+                            "api.listen is not set in the configuration of informerd");
+        return;
+    }
+    listener_address(listener, address);
+    buf_puts(&body, "{\"address\":");
+    json_put_string(&body, str_of(address));
+    buf_puts(&body, ",\"certificate_authority\":");
+    json_put_string(&body, str_of(d->web.access.certificate.authority.cert_pem));
+    buf_puts(&body, "}\n");
+    endpoint_reply_body(exchange, 200, JSON_TYPE, &body);
+}
+
+static void respond_token(struct daemon *d, const struct api_reader *reader,
+                          const struct http_server_request *request, struct http_exchange *exchange)
+{
+    const struct api_client *client = http_exchange_client(exchange);
+    char *token = api_tokens_issue(&d->web.access.tokens, reader, client->uid);
+    struct buf body = {.secret = true};
+    char expiry[TIMESTAMP_SIZE];
+    (void)request;
+    if (!token) {
+        service_reply_error(exchange, 429, "TooManyRequests", "too many tokens are valid");
+        return;
+    }
+    timestamp_format(clock_wall_us(&d->loop.clock) + INT64_C(1000) * API_TOKEN_MS, expiry);
+    buf_puts(&body, "{\"token\":");
+    json_put_string(&body, str_of(token));
+    buf_puts(&body, ",\"expires\":");
+    json_put_string(&body, str_of(expiry));
+    buf_puts(&body, "}\n");
+    secret_free(token);
+    endpoint_reply_body(exchange, 200, JSON_TYPE, &body);
+}
+
+/* ---- table ---- */
+
+static const struct service_endpoint {
+    const char *name;
+    enum service_access access;
+    void (*respond)(struct daemon *d, const struct api_reader *reader,
+                    const struct http_server_request *request, struct http_exchange *exchange);
+} service_endpoints[] = {
+    {"status", FOR_READERS, respond_status},
+    {"access", FOR_READERS, respond_access},
+    {"token", FOR_LOCAL_USERS, respond_token},
+};
+
+static const char *refusal_of(enum service_access access, const struct http_exchange *exchange)
+{
+    const struct api_client *client = http_exchange_client(exchange);
+    switch (access) {
+    case FOR_READERS: break;
+    case FOR_LOCAL_USERS:
+        return client && client->reader ? NULL : "only users of the Unix socket may do this";
+    case FOR_CONTROL:
+        return api_access_may_control(exchange) ? NULL
+                                                : "only root and the user of informerd may do this";
+    }
+    return NULL;
+}
+
+static void respond_service(struct daemon *d, const struct api_reader *reader,
+                            const struct http_server_request *request,
+                            struct http_exchange *exchange)
+{
+    const char *name = request->path + strlen(SERVICE_PREFIX), *refusal;
+    for (size_t i = 0; i < ARRAY_LEN(service_endpoints); i++) {
+        const struct service_endpoint *endpoint = &service_endpoints[i];
+        if (strcmp(endpoint->name, name) != 0)
+            continue;
+        refusal = refusal_of(endpoint->access, exchange);
+        if (refusal)
+            api_access_deny(&d->web.access, request, exchange, 403, refusal);
+        else
+            endpoint->respond(d, reader, request, exchange);
+        return;
+    }
+    service_reply_error(exchange, 404, "NotFound", "no such endpoint below " SERVICE_PREFIX);
+}
+
+void service_respond(struct daemon *d, const struct api_reader *reader,
+                     const struct http_server_request *request, struct http_exchange *exchange)
+{
+    if (strncmp(request->path, SERVICE_PREFIX, strlen(SERVICE_PREFIX)) == 0)
+        respond_service(d, reader, request, exchange);
+    else if (endpoints_have(request->path))
+        endpoints_respond(d, request, exchange);
+    else
+        api_respond(d, reader, request, exchange);
+}

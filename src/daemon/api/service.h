@@ -1,0 +1,28 @@
+/*
+ * service.h - the requests of readers: informerd's own endpoints below /informerd/v1/, health, and the
+ * Kubernetes API (api.h).
+ *
+ *     status    the state of the daemon, as in a state dump
+ *     access    address and certificate authority of api.listen, for a kubeconfig
+ *     token     a short-lived token for api.listen; only on the Unix socket
+ *
+ * A new endpoint is a function, in a file of its own if it is long, and one row of the table in
+ * service.c.
+ */
+#ifndef DAEMON_API_SERVICE_H
+#define DAEMON_API_SERVICE_H
+
+#include "daemon/api/reader.h"
+#include "wire/http_server.h"
+
+struct daemon;
+
+/* Answers @request of @reader. */
+void service_respond(struct daemon *d, const struct api_reader *reader,
+                     const struct http_server_request *request, struct http_exchange *exchange);
+
+/* For endpoints: an error with a Status object. @reason is one of Kubernetes' ("NotFound"). */
+void service_reply_error(struct http_exchange *exchange, int code, const char *reason,
+                         const char *message);
+
+#endif

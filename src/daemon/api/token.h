@@ -1,0 +1,45 @@
+/*
+ * token.h - short-lived bearer tokens, which a reader gets over the Unix socket and uses at api.listen.
+ *
+ *     text = api_tokens_issue(&tokens, reader, uid)    as the response to /informerd/v1/token
+ *     reader = api_tokens_find(&tokens, text)          until API_TOKEN_MS later
+ *
+ * They exist only in memory: a restart invalidates them, and clients get new ones.
+ */
+#ifndef DAEMON_API_TOKEN_H
+#define DAEMON_API_TOKEN_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/hashmap.h"
+#include "base/list.h"
+#include "daemon/api/reader.h"
+#include "seam/clock.h"
+
+enum {
+    API_TOKEN_MS = 10 * 60 * 1000, /* validity */
+    API_TOKENS_MAX = 4096,         /* LIMIT: valid tokens; beyond it none are issued */
+    API_TOKENS_PER_USER = 64,      /* LIMIT: beyond it, the oldest token of the user is dropped */
+};
+
+struct api_tokens {
+    struct clock *clock;
+    struct tls_digest *digest; /* borrowed */
+    struct list list;          /* of struct api_token, the oldest first */
+    struct hashmap by_digest;
+};
+
+void api_tokens_init(struct api_tokens *tokens, struct clock *clock, struct tls_digest *digest);
+
+/* A new token of @reader, which must outlive it, for the user @uid. The caller frees it with
+ * secret_free(). NULL: too many tokens are valid. */
+char *api_tokens_issue(struct api_tokens *tokens, const struct api_reader *reader, uid_t uid);
+
+/* The reader of a token that is valid; NULL: none. */
+const struct api_reader *api_tokens_find(const struct api_tokens *tokens, const char *text);
+
+/* Invalidates all tokens; frees their memory. */
+void api_tokens_clear(struct api_tokens *tokens);
+
+#endif
