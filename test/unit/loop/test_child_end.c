@@ -221,7 +221,7 @@ static void test_the_kernel_kills_a_program_whose_parent_died(void **state)
         _exit(0);
     }
     assert_int_equal(waitpid(parent, NULL, 0), parent);
-    await_death(t);
+    wait_until_dead(t);
 }
 
 static void test_kills_a_program_that_writes_too_much_and_ignores_sigterm(void **state)

@@ -184,9 +184,10 @@ static void a_kill_while_a_dictionary_is_written_loses_no_batch(void **state)
 
 /* ---- the next run ---- */
 
-static void take_one(void *ctx, const struct inf_object *object)
+static void take_one(void *ctx, const struct inf_object *object, const struct str *labels)
 {
     (void)ctx;
+    (void)labels;
     inf_object_unref(object);
 }
 

@@ -280,7 +280,7 @@ static void a_changed_frame_is_refused(void **state)
         image.bytes[i] ^= 0x41;
         loaded =
             object_image_load((struct str){image.bytes, image.len}, object_image_dictionary(held));
-        refused += loaded && !generation_restore(f->next, loaded);
+        refused += loaded && !generation_restore(f->next, loaded, NULL);
         inf_object_unref(loaded);
         image.bytes[i] ^= 0x41;
     }
