@@ -218,11 +218,11 @@ static int clone_process(struct process_plan *plan, pid_t *ret_pid)
     sigset_t all, before;
     int rc = 0;
     sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, &before);
+    sigprocmask(SIG_BLOCK, &all, &before);
     *ret_pid = clone(run_process, stack + STACK_SIZE, CLONE_VM | CLONE_VFORK | SIGCHLD, plan);
     if (*ret_pid < 0)
         rc = errno;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    sigprocmask(SIG_SETMASK, &before, NULL);
     free(stack);
     return rc;
 }

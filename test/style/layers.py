@@ -35,7 +35,7 @@ THEIRS = {
 # The C library and the kernel, without threads.
 LIBC = {'sys/*', 'net/*', 'netinet/*', 'arpa/*', 'linux/*'} | {f'{name}.h' for name in '''
     assert ctype dirent endian errno fcntl float fnmatch getopt glob grp inttypes langinfo limits locale malloc math netdb
-    poll pwd regex setjmp signal spawn stdalign stdarg stdbool stddef stdint stdio stdlib stdnoreturn string strings
+    poll pwd regex sched setjmp signal spawn stdalign stdarg stdbool stddef stdint stdio stdlib stdnoreturn string strings
     sysexits syslog termios time ucontext unistd wchar'''.split()}
 
 INCLUDE = re.compile(r'\s*#\s*include\s*([<"])([^>"]+)[>"]')
