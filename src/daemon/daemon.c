@@ -27,6 +27,7 @@
 #include "daemon/conf/conf_finalize.h"
 #include "daemon/consumers.h"
 #include "daemon/dump.h"
+#include "daemon/handler/handlers_apply.h"
 #include "daemon/http/report.h"
 #include "daemon/pool.h"
 #include "daemon/signals.h"
@@ -139,6 +140,18 @@ static void on_drain_timeout(struct timer *timer)
     exit_unwritten(container_of(timer, struct daemon, drain), EX_IOERR);
 }
 
+/* The rest of the time is for ending their programs, and for the event logs. */
+static uint64_t handlers_drain_ms(const struct daemon *d)
+{
+    uint64_t ms = d->conf.drain_timeout_ms;
+    return ms > 2 * CHILD_GRACE_MS ? ms - CHILD_GRACE_MS : ms / 2;
+}
+
+static void on_handlers_drained(struct handlers *handlers)
+{
+    journal_drain(&container_of(handlers, struct daemon, handlers)->journal);
+}
+
 void daemon_stop(struct daemon *d, const char *why)
 {
     if (d->stopping)
@@ -157,7 +170,7 @@ void daemon_stop(struct daemon *d, const char *why)
     journal_stop(&d->journal, why);
     if (d->conf.drain_timeout_ms)
         timer_start(&d->loop.clock, &d->drain, d->conf.drain_timeout_ms);
-    journal_drain(&d->journal);
+    handlers_drain(&d->handlers, handlers_drain_ms(d), on_handlers_drained);
 }
 
 /* ---- signals ---- */
@@ -302,6 +315,7 @@ static int open_journal(struct daemon *d, const char *dir, struct inf_error *err
     d->journal.on_drained = on_drained;
     d->journal.on_closed = on_journal_closed;
     d->journal.reader.context.owners = owner_lookup_in(&d->watchers);
+    handlers_apply_open(d);
     consumers_open(d);
     return 0;
 }
@@ -400,8 +414,13 @@ void daemon_advise(struct daemon *d)
 static void log_startup(struct daemon *d)
 {
     size_t watches = d->conf.n_watches, logs = d->conf.n_event_logs;
-    daemon_log_printf(&d->log, INF_LOG_INFO, "informerd %s: %zu watch%s, %zu event log%s",
-                      inf_version(), watches, watches == 1 ? "" : "es", logs, logs == 1 ? "" : "s");
+    size_t handlers = d->conf.n_handlers;
+    char more[48] = "";
+    if (handlers)
+        snprintf(more, sizeof(more), ", %zu handler%s", handlers, handlers == 1 ? "" : "s");
+    daemon_log_printf(&d->log, INF_LOG_INFO, "informerd %s: %zu watch%s, %zu event log%s%s",
+                      inf_version(), watches, watches == 1 ? "" : "es", logs, logs == 1 ? "" : "s",
+                      more);
 }
 
 /* The state of the last run is loaded. */

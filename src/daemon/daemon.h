@@ -1,7 +1,7 @@
 /*
  * daemon.h - the running process: clusters, watches, the journal, signals and the service manager.
  *
- *     conf ──apply.c──> clusters ──> watchers ──> consumers.c: journal ──> files
+ *     conf ──apply.c──> clusters ──> watchers ──> consumers.c: journal ──> files, handlers
  *                                       ^
  *                    web.c, report.c ───┘ status
  *
@@ -19,6 +19,7 @@
 #include "daemon/cli/terminal.h"
 #include "daemon/conf/conf.h"
 #include "daemon/daemon_log.h"
+#include "daemon/handler/handlers.h"
 #include "daemon/http/web.h"
 #include "daemon/journal/journal.h"
 #include "daemon/notify.h"
@@ -27,6 +28,7 @@
 #include "daemon/until.h"
 #include "daemon/watch/event_channel.h"
 #include "daemon/watch_session.h"
+#include "loop/child.h"
 #include "loop/disk.h"
 #include "loop/loop.h"
 
@@ -61,6 +63,9 @@ struct daemon {
     struct seq seq;
     struct journal journal;
     struct saved_state saved;
+    struct handlers handlers;
+    struct child_spawner spawner; /* of their programs */
+    struct rng rng;
     struct event_consumers consumers; /* of the events of all watches; the journal is one */
     struct list clusters;             /* of struct cluster, in the conf's order */
     struct list watchers;             /* of struct watcher, in the conf's order */

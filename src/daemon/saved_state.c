@@ -80,6 +80,7 @@ static void on_suspended(struct inf_state *state, const char *why)
     }
     daemon_log_printf(&d->log, INF_LOG_INFO, "state in %s is saved again", d->saved.dir);
     each_stream(d, saved_stream_emptied);
+    handlers_save_again(&d->handlers);
 }
 
 static void on_log(struct inf_state *state, enum inf_log_level level, const char *line)
@@ -186,7 +187,7 @@ static bool queue_is_used(const struct daemon *d, const char *name)
     for_each_log(log, &d->journal.leaving)
         if (strcmp(log->name, name) == 0)
             return true;
-    return false;
+    return handlers_use_queue(&d->handlers, name);
 }
 
 /* Whether a watch waits for the identity of its cluster and may then continue from @saved. */
@@ -259,9 +260,9 @@ static void forget_unused_queues(struct daemon *d)
         if (!queue_is_used(d, name)) {
             if (inf_state_queue_pending(q, &bytes, &len, &(uint64_t){0}))
                 daemon_log_printf(&d->log, INF_LOG_WARN,
-                                  "state: event log %s is no longer configured; %zu bytes that it "
+                                  "state: %s%s is no longer configured; %zu bytes that it "
                                   "perhaps has not written are discarded",
-                                  name, len);
+                                  handlers_queue_owner(name) ? "" : "event log ", name, len);
             inf_state_queue_drop(q);
         }
         q = next;

@@ -13,6 +13,7 @@
 #include "base/alloc.h"
 #include "base/base.h"
 #include "daemon/consumers.h"
+#include "daemon/handler/handlers_apply.h"
 
 static void on_log_line(void *owner, enum inf_log_level level, const char *line)
 {
@@ -50,6 +51,7 @@ int daemon_world_setup(void **state)
     d->journal.owner = w;
     d->journal.log = on_log_line;
     d->journal.on_closed = on_journal_closed;
+    handlers_apply_open(d);
     consumers_open(d);
     list_init(&d->clusters);
     list_init(&d->watchers);

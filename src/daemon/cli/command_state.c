@@ -115,8 +115,10 @@ static void put_queues(struct buf *out, const struct inf_state *state)
         const char *bytes;
         size_t len;
         if (inf_state_queue_pending(q, &bytes, &len, &(uint64_t){0}))
-            buf_printf(out, "event log %s: the last %zu bytes may not be written yet\n",
-                       inf_state_queue_name(q), len);
+            buf_printf(out, "%s%s: the last %zu bytes may not be %s yet\n",
+                       handlers_queue_owner(inf_state_queue_name(q)) ? "" : "event log ",
+                       inf_state_queue_name(q), len,
+                       handlers_queue_owner(inf_state_queue_name(q)) ? "delivered" : "written");
     }
 }
 

@@ -208,6 +208,40 @@ struct conf_level {
     enum conf_level_value level;
 };
 
+/* "1s..5m" */
+struct conf_duration_range {
+    uint64_t min_ms, max_ms;
+};
+
+struct conf_retry {
+    struct conf_head head;
+    uint64_t max;
+    struct conf_duration_range backoff;
+};
+
+struct conf_handler {
+    struct conf_head head;
+    char *name;
+    struct conf_list watches; /* as in conf_event_log, up to `object` */
+    struct conf_list namespaces;
+    struct conf_list names;
+    unsigned verbs;
+    enum conf_level_value level;
+    struct conf_list changed;
+    char *label_selector;
+    char *when; /* a condition; NULL: none */
+    bool initial;
+    enum conf_object object;
+    uint64_t max_line;
+    struct conf_list exec;
+    unsigned deliver;  /* enum handler_deliver */
+    unsigned overflow; /* enum handler_overflow */
+    uint64_t queue;    /* bytes */
+    uint64_t concurrency;
+    uint64_t timeout_ms;
+    struct conf_retry retry;
+};
+
 struct conf {
     struct conf_head head;
     char *state_dir; /* NULL: none, for conf_load_text() */
@@ -227,6 +261,8 @@ struct conf {
     size_t n_watches;
     struct conf_event_log *event_logs;
     size_t n_event_logs;
+    struct conf_handler *handlers;
+    size_t n_handlers;
     struct conf_level *levels;
     size_t n_levels;
 

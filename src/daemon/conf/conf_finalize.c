@@ -81,6 +81,7 @@ static const struct keyed_list watches = {"watches", "name", "watch",
                                           "choose another name, for example 'name: more'"};
 static const struct keyed_list event_logs = {"event_logs", "path", "event log",
                                              "each event log needs its own file"};
+static const struct keyed_list handlers = {"handlers", "name", "handler", "choose another name"};
 static const struct keyed_list levels = {"levels", "name", "rule", "choose another name"};
 
 /* The entries of such a list in a configuration. */
@@ -247,20 +248,21 @@ static void check_namespaces(struct conf_reader *reader, const struct conf *conf
                                  watch->resource);
 }
 
-/* ---- checks of event logs ---- */
+/* ---- checks of event logs and handlers ---- */
 
 /* The n-th name of the list always corresponds to the n-th node: see conf_type_list.c. */
 static void check_watches_of(struct conf_reader *reader, const struct conf *conf,
-                             const struct conf_event_log *log)
+                             const char *list_name, const struct yaml_node *entry,
+                             const struct conf_list *names)
 {
-    const struct yaml_node *list = yaml_get(log->head.node, "watches");
+    const struct yaml_node *list = yaml_get(entry, "watches");
     const struct yaml_node *node = list ? list->first : NULL;
-    size_t before = enter_entry(reader, "event_logs", log->head.node, conf);
+    size_t before = enter_entry(reader, list_name, entry, conf);
     conf_reader_enter(reader, "watches");
-    for (size_t i = 0; i < log->watches.count; i++, node = node->next) {
+    for (size_t i = 0; i < names->count; i++, node = node->next) {
         size_t within = conf_reader_enter_nth(reader, i);
-        if (log->watches.items[i][0])
-            check_reference(reader, conf, node, &watches, log->watches.items[i]);
+        if (names->items[i][0])
+            check_reference(reader, conf, node, &watches, names->items[i]);
         conf_reader_leave(reader, within);
     }
     conf_reader_leave(reader, before);
@@ -272,7 +274,7 @@ static void check_event_logs(struct conf_reader *reader, const struct conf *conf
     for (size_t i = 0; i < conf->n_event_logs; i++) {
         const struct conf_event_log *log = &conf->event_logs[i];
         const struct sink_type *sink = log->path ? sink_type_for(log->path) : NULL;
-        check_watches_of(reader, conf, log);
+        check_watches_of(reader, conf, "event_logs", log->head.node, &log->watches);
         if (sink && !sink->rotate && log->rotate.size)
             conf_entry_error(reader, conf, "event_logs", log->head.node, "rotate",
                              "%s cannot be rotated; remove the key or write to a file", log->path);
@@ -282,6 +284,18 @@ static void check_event_logs(struct conf_reader *reader, const struct conf *conf
                              "more than %d event logs are files; use fewer files or run a second "
                              "informerd",
                              POOL_LOGS_MAX);
+    }
+}
+
+static void check_handlers(struct conf_reader *reader, const struct conf *conf)
+{
+    for (size_t i = 0; i < conf->n_handlers; i++) {
+        const struct conf_handler *h = &conf->handlers[i];
+        const char *program = h->exec.count ? h->exec.items[0] : "/";
+        check_watches_of(reader, conf, "handlers", h->head.node, &h->watches);
+        if (program[0] != '/')
+            conf_entry_error(reader, conf, "handlers", h->head.node, "exec",
+                             "the program must be an absolute path, like /usr/local/bin/page");
     }
 }
 
@@ -367,6 +381,7 @@ void conf_finalize(struct conf_reader *reader, struct conf *conf)
     check_unique(reader, conf, &clusters);
     check_unique(reader, conf, &watches);
     check_unique(reader, conf, &event_logs);
+    check_unique(reader, conf, &handlers);
     check_unique(reader, conf, &levels);
     conf_levels_check(reader, conf);
     conf_api_check(reader, conf);
@@ -377,6 +392,7 @@ void conf_finalize(struct conf_reader *reader, struct conf *conf)
         check_namespaces(reader, conf, &conf->watches[i]);
     }
     check_event_logs(reader, conf);
+    check_handlers(reader, conf);
 }
 
 /* ---- warnings ---- */
@@ -385,7 +401,7 @@ void conf_warnings(const struct conf *conf, void (*warn)(void *ctx, const char *
 {
     if (!conf->n_watches)
         warn(ctx, "the configuration has no watches; there is nothing to do");
-    else if (!conf->n_event_logs)
+    else if (!conf->n_event_logs && !conf->n_handlers)
         warn(ctx, "the configuration has no event_logs; changes are not logged");
     for (size_t i = 0; i < conf->n_clusters; i++) {
         const struct conf_cluster *cluster = &conf->clusters[i];

@@ -15,6 +15,8 @@ static const char *const keeps[] = {"all", "metadata", NULL};
 static const char *const caches[] = {"plain", "compact", NULL};
 static const char *const verbs[] = {"ADDED", "MODIFIED", "DELETED", NULL};
 static const char *const objects[] = {"none", "diff", "full", NULL};
+static const char *const delivers[] = {"each", "latest", NULL};
+static const char *const overflows[] = {"gap", "coalesce", "wait", NULL};
 static const char *const contexts[] = {"labels", "owner", "node", NULL};
 
 _Static_assert(INF_LOG_DEBUG == 0 && INF_LOG_ERROR == 3, "levels counts enum inf_log_level");
@@ -33,6 +35,8 @@ enum {
     HOSTS_MAX = 100,     /* each is compared with the Host header of every request */
     KEEP_MAX = 100,      /* each is renamed at every rotation */
     FIELDS_MAX = 16,     /* each is evaluated for every record */
+    ARGUMENTS_MAX = 100, /* of a program */
+    CONCURRENCY_MAX = 64,
     HISTORY_MAX = 1000000,
 };
 
@@ -321,6 +325,88 @@ static const struct conf_option event_log_options[] = {
 static const struct conf_table event_log_table = TABLE(conf_event_log, event_log_options, NULL);
 #undef AT
 
+#define AT(member) offsetof(struct conf_retry, member)
+static const struct conf_option retry_options[] = {
+    {"max", &conf_type_number, AT(max), "5",
+     .help = "how often a run that failed is repeated before its record is parked; exit code 75 does "
+             "not count",
+     .max = 1000 * 1000},
+    {"backoff", &conf_type_duration_range, AT(backoff), "1s..5m",
+     .help = "delay before the first repetition, doubled for each further one, and its maximum",
+     .min = 1, .max = 24 * HOUR},
+};
+static const struct conf_table retry_table = TABLE(conf_retry, retry_options, NULL);
+#undef AT
+
+#define AT(member) offsetof(struct conf_handler, member)
+static const struct conf_option handler_options[] = {
+    {"name", &conf_type_name, AT(name), NULL,
+     .help = "name of the handler in metrics, in the log of the daemon and in the state on disk: a "
+             "handler keeps its queue as long as it keeps its name",
+     .example = "syslog"},
+    {"exec", &conf_type_command, AT(exec), NULL,
+     .help = "program to run for each change, an absolute path, and its arguments; no shell is "
+             "involved. It gets the record as one line of JSON on stdin. See informerd(8), HANDLERS",
+     .of = &conf_type_text, .example = "[/usr/bin/logger, -t, informerd]",
+     .min = 1, .max = ARGUMENTS_MAX},
+    {"watches", &conf_type_list, AT(watches), "(all)",
+     .help = "act only on changes of the watches with these names",
+     .of = &conf_type_name, .example = "[pods]", .min = 1},
+    {"namespaces", &conf_type_list, AT(namespaces), "(all)",
+     .help = "act only on objects in these namespaces",
+     .of = &conf_type_namespace, .example = "[shop]", .min = 1},
+    {"names", &conf_type_list, AT(names), "(all)",
+     .help = "act only on objects whose name matches one of these regular expressions, as in "
+             "event_logs",
+     .of = &conf_type_regex, .example = "['^web-[0-9]+$']", .min = 1, .max = RULES_MAX},
+    {"verbs", &conf_type_choices, AT(verbs), "[ADDED, MODIFIED, DELETED]",
+     .help = "act only on these types of change",
+     .choices = verbs, .min = 1},
+    {"level", &conf_type_choice, AT(level), "info",
+     .help = "act only on changes of this level or a higher one",
+     .choices = record_levels},
+    {"changed", &conf_type_list, AT(changed), "[]",
+     .help = "act on MODIFIED only if one of these fields changed; [] is any field",
+     .of = &conf_type_field_path, .max = RULES_MAX},
+    {"label_selector", &conf_type_label_selector, AT(label_selector), "(all objects)",
+     .help = "act only on objects that match this label selector", .example = "app=web"},
+    {"when", &conf_type_condition, AT(when), "(no condition)",
+     .help = "condition that must begin with a MODIFIED, and hold for ADDED and DELETED; written as in "
+             "levels",
+     .example = "status.phase=Failed"},
+    {"initial", &conf_type_bool, AT(initial), "false",
+     .help = "also act on the objects that exist when a watch starts without saved state"},
+    {"object", &conf_type_choice, AT(object), "diff",
+     .help = "part of the object in a record: none, the changed fields, or the full object",
+     .choices = objects},
+    {"max_line", &conf_type_size, AT(max_line), "256K",
+     .help = "maximum length of a record; in longer ones values are replaced by their size, names are "
+             "kept",
+     .min = RECORD_LINE_MIN, .max = 16 * MIB},
+    {"deliver", &conf_type_choice, AT(deliver), "each",
+     .help = "each: every change, those of one object in order; latest: only the newest change of each "
+             "object that waits",
+     .choices = delivers},
+    {"concurrency", &conf_type_number, AT(concurrency), "1",
+     .help = "how many objects are worked on at the same time",
+     .min = 1, .max = CONCURRENCY_MAX},
+    {"timeout", &conf_type_duration, AT(timeout_ms), "30s",
+     .help = "how long a run may take; then its process group gets SIGTERM, 2s later SIGKILL",
+     .min = 100, .max = 24 * HOUR},
+    {"retry", NULL, AT(retry), NULL,
+     .help = "what follows a run that failed", .table = &retry_table},
+    {"queue", &conf_type_size, AT(queue), "16M",
+     .help = "memory for records that are not delivered yet; they are also saved in state_dir, if "
+             "state is enabled, and delivered after a restart",
+     .min = MIB, .max = 1024 * MIB},
+    {"overflow", &conf_type_choice, AT(overflow), "gap",
+     .help = "what happens when the queue is full: gap skips the oldest records, coalesce first those "
+             "that have a newer one of the same object, wait holds the watches of the handler",
+     .choices = overflows},
+};
+static const struct conf_table handler_table = TABLE(conf_handler, handler_options, NULL);
+#undef AT
+
 #define AT(member) offsetof(struct conf_level, member)
 static const struct conf_option level_options[] = {
     {"name", &conf_type_name, AT(name), "(none)",
@@ -386,12 +472,14 @@ static const struct conf_option options[] = {
     {"event_logs", NULL, AT(event_logs), "[]",
      .help = "where to write changes; at most 32 of them can be files",
      .table = &event_log_table, .count = AT(n_event_logs)},
+    {"handlers", NULL, AT(handlers), "[]",
+     .help = "programs to run on changes",
+     .table = &handler_table, .count = AT(n_handlers)},
     {"levels", NULL, AT(levels), "[]",
      .help = "rules for the level of records, in addition to the built-in ones of "
              "informerd-events(5); the highest level counts",
      .table = &level_table, .count = AT(n_levels)},
 };
-static const char *const reserved[] = {"handlers", NULL};
-const struct conf_table conf_table = TABLE(conf, options, reserved);
+const struct conf_table conf_table = TABLE(conf, options, NULL);
 #undef AT
 /* clang-format on */

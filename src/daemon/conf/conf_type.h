@@ -99,6 +99,7 @@ extern const struct conf_type conf_type_duration; /* in milliseconds */
 extern const struct conf_type conf_type_size;
 extern const struct conf_type conf_type_number;
 extern const struct conf_type conf_type_mode;
+extern const struct conf_type conf_type_duration_range; /* struct conf_duration_range */
 
 /* conf_type_choice.c */
 extern const struct conf_type conf_type_bool;    /* bool */
@@ -107,6 +108,7 @@ extern const struct conf_type conf_type_choices; /* unsigned: bit 1 << n is the 
 
 /* conf_type_list.c */
 extern const struct conf_type conf_type_list;    /* struct conf_list of values of the type `of` */
+extern const struct conf_type conf_type_command; /* the same, for a program with its arguments */
 extern const struct conf_type conf_type_indexes; /* struct conf_indexes */
 extern const struct conf_type conf_type_fields;  /* struct conf_indexes */
 

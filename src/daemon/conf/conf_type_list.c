@@ -20,6 +20,8 @@ bool conf_list_check(struct conf_reader *reader, const struct conf_option *optio
     if (node->kind != YAML_SEQUENCE)
         conf_reader_error(reader, node, "must be a list, as in %s",
                           strlen(example) > 2 ? example : "[a, b]");
+    else if (node->count < option->min && !option->preset)
+        conf_reader_error(reader, node, "is an empty list; write it like %s", example);
     else if (node->count < option->min)
         conf_reader_error(reader, node, "is an empty list; remove the key to %s",
                           option->preset[0] == '(' ? "select all" : "use the default");
@@ -50,7 +52,7 @@ static void list_read(struct conf_reader *reader, const struct conf_option *opti
     for (const struct yaml_node *n = node->first; n; n = n->next) {
         size_t before = conf_reader_enter_nth(reader, list->count);
         char *item = conf_text_read(reader, option->of, n);
-        for (size_t i = 0; item && i < list->count; i++)
+        for (size_t i = 0; item && option->type == &conf_type_list && i < list->count; i++)
             if (strcmp(list->items[i], item) == 0) {
                 char *shown = conf_show(item);
                 conf_reader_error(reader, n, "%s is listed twice", shown);
@@ -92,6 +94,16 @@ static bool list_equal(const struct conf_option *option, const void *a, const vo
 }
 
 const struct conf_type conf_type_list = {
+    .form = "list",
+    .read = list_read,
+    .write = list_write,
+    .equal = list_equal,
+    .is_set = list_is_set,
+    .free = list_free,
+};
+
+/* The same, but an item may occur twice. */
+const struct conf_type conf_type_command = {
     .form = "list",
     .read = list_read,
     .write = list_write,

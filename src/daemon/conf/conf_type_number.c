@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/conf/conf.h"
 #include "daemon/conf/conf_table.h"
 
 /* Returns false unless @text is digits and a unit, and fits in 64 bits. */
@@ -85,6 +86,62 @@ static bool number_equal(const struct conf_option *option, const void *a, const 
     return *(const uint64_t *)a == *(const uint64_t *)b;
 }
 
+/* ---- ranges ---- */
+
+/* The limits of the option apply to both ends. */
+static bool range_is_valid(const struct conf_option *option,
+                           const struct conf_duration_range *range)
+{
+    return range->min_ms >= option->min && range->min_ms <= range->max_ms &&
+           range->max_ms <= option->max;
+}
+
+static void range_read(struct conf_reader *reader, const struct conf_option *option,
+                       const struct yaml_node *node, void *member)
+{
+    const struct conf_number_format *format = option->type->number;
+    char *text = conf_scalar_read(reader, node), *dots = text ? strstr(text, "..") : NULL, *shown;
+    struct conf_duration_range range;
+    bool is_range;
+    if (!text)
+        return;
+    shown = conf_show(text);
+    if (dots)
+        *dots = '\0';
+    is_range = dots && number_parse(format, text, &range.min_ms) &&
+               number_parse(format, dots + 2, &range.max_ms);
+    if (!is_range) {
+        conf_reader_error(reader, node, "%s is not %s", shown, format->form);
+    } else if (!range_is_valid(option, &range)) {
+        struct buf limits = {0};
+        number_format(format, option->min, &limits);
+        buf_puts(&limits, " to ");
+        number_format(format, option->max, &limits);
+        conf_reader_error(reader, node, "%s is out of range (%.*s, the smaller one first)", shown,
+                          (int)limits.len, limits.bytes);
+        buf_free(&limits);
+    } else {
+        *(struct conf_duration_range *)member = range;
+    }
+    free(shown);
+    free(text);
+}
+
+static void range_write(const struct conf_option *option, const void *member, struct buf *out)
+{
+    const struct conf_duration_range *range = member;
+    number_format(option->type->number, range->min_ms, out);
+    buf_puts(out, "..");
+    number_format(option->type->number, range->max_ms, out);
+}
+
+static bool range_equal(const struct conf_option *option, const void *a, const void *b)
+{
+    const struct conf_duration_range *x = a, *y = b;
+    (void)option;
+    return x->min_ms == y->min_ms && x->max_ms == y->max_ms;
+}
+
 /* In quotes: other YAML parsers would read a decimal number. */
 static void mode_write(const struct conf_option *option, const void *member, struct buf *out)
 {
@@ -107,6 +164,15 @@ const struct conf_type conf_type_duration = {
     NUMBER_TYPE,
     .form = "duration",
     .number = &(const struct conf_number_format){"a duration; write it like 30s, 5m or 500ms", 10,
+                                                 INT64_MAX, durations, "0s"},
+};
+
+const struct conf_type conf_type_duration_range = {
+    .read = range_read,
+    .write = range_write,
+    .equal = range_equal,
+    .form = "range of durations",
+    .number = &(const struct conf_number_format){"a range of durations; write it like 1s..5m", 10,
                                                  INT64_MAX, durations, "0s"},
 };
 

@@ -99,14 +99,37 @@ static void put_log(void *ctx, const struct event_log *log)
     buf_putc(page->out, '\n');
 }
 
+/* "failing: exit code 3, 12 records waiting, oldest for 45s, 1 parked". Never makes the daemon unready:
+ * its programs are not informerd. */
+static void put_handler(void *ctx, const struct handler *handler)
+{
+    struct ready_page *page = ctx;
+    struct handler_status s;
+    handler_status(handler, &s);
+    if (!page->verbose && !s.reason && !s.held && !s.parked)
+        return;
+    buf_printf(page->out, "[+] handler %s: %s", s.name, s.state);
+    if (s.reason)
+        buf_printf(page->out, ": %s", s.reason);
+    if (s.length) {
+        buf_printf(page->out, ", %" PRIu64 " record%s waiting, oldest for ", s.length,
+                   s.length == 1 ? "" : "s");
+        put_age(page->out, s.oldest_ms);
+    }
+    if (s.parked)
+        buf_printf(page->out, ", %" PRIu64 " parked", s.parked);
+    buf_putc(page->out, '\n');
+}
+
 /* Why a watch is held: ", held by event log /var/log/informerd/events.jsonl". */
 static void put_holder(const struct daemon *d, const struct watcher *w, struct buf *out)
 {
-    const char *log = journal_holder(&d->journal, w->conf->name);
+    bool is_log;
+    const char *holder = journal_holder(&d->journal, w->conf->name, &is_log);
     struct inf_budget_status memory;
     inf_budget_status(d->budget, &memory);
-    if (log)
-        buf_printf(out, ", held by event log %s", log);
+    if (holder)
+        buf_printf(out, ", held by %s %s", is_log ? "event log" : "handler", holder);
     else if (memory.held)
         buf_puts(out, ", held by memory.backlog");
 }
@@ -145,6 +168,7 @@ bool report_ready(struct daemon *d, bool verbose, struct buf *out)
     }
     if (!d->options.ad_hoc)
         journal_each_log(&d->journal, false, put_log, &page);
+    handlers_each(&d->handlers, put_handler, &page);
     if (d->saved.state && verbose)
         put_state(d, out);
     buf_puts(out, page.ready ? "ready\n" : "not ready\n");

@@ -52,6 +52,11 @@ struct log_values {
     uint64_t oldest_ms;
 };
 
+struct handler_values {
+    const char *name; /* in the arena of the page */
+    struct handler_status status;
+};
+
 struct metrics_page {
     struct arena names; /* the conf may be reloaded before the page is complete */
     struct daemon_values daemon;
@@ -60,15 +65,18 @@ struct metrics_page {
     size_t n_watches;
     struct log_values *logs;
     size_t n_logs;
-    size_t family, item; /* what to write next: a row of `families`, and the watch or event log */
+    struct handler_values *handlers;
+    size_t n_handlers;
+    size_t family, item; /* what to write next: a row of `families`, and the item of its scope */
 };
 
 /* ---- families ---- */
 
 enum scope {
-    DAEMON, /* a field of struct daemon_values: one sample */
-    WATCH,  /* of struct watch_values: a sample for each watch */
-    LOG,    /* of struct log_values: a sample for each event log */
+    DAEMON,  /* a field of struct daemon_values: one sample */
+    WATCH,   /* of struct watch_values: a sample for each watch */
+    LOG,     /* of struct log_values: a sample for each event log */
+    HANDLER, /* of struct handler_values: a sample for each handler */
 };
 
 enum unit {
@@ -88,11 +96,13 @@ struct family {
     size_t offset, size; /* of the field: an unsigned integer or bool, or an array of uint64_t */
 };
 
-#define FIELD(type, member)  offsetof(struct type, member), sizeof(((struct type *)0)->member)
-#define OF_DAEMON(member)    DAEMON, COUNT, FIELD(daemon_values, member)
-#define OF_WATCH(member)     WATCH, COUNT, FIELD(watch_values, member)
-#define AGE_OF_WATCH(member) WATCH, MS, FIELD(watch_values, member)
-#define OF_LOG(member)       LOG, COUNT, FIELD(log_values, member)
+#define FIELD(type, member)   offsetof(struct type, member), sizeof(((struct type *)0)->member)
+#define OF_DAEMON(member)     DAEMON, COUNT, FIELD(daemon_values, member)
+#define OF_WATCH(member)      WATCH, COUNT, FIELD(watch_values, member)
+#define AGE_OF_WATCH(member)  WATCH, MS, FIELD(watch_values, member)
+#define OF_LOG(member)        LOG, COUNT, FIELD(log_values, member)
+#define OF_HANDLER(member)    HANDLER, COUNT, FIELD(handler_values, status.member)
+#define MS_OF_HANDLER(member) HANDLER, MS, FIELD(handler_values, status.member)
 
 static const struct family families[] = {
     {"informerd_watch_up", METRICS_GAUGE,
@@ -103,7 +113,8 @@ static const struct family families[] = {
      "1 if no data was received from the server for longer than stale_after.",
      OF_WATCH(status.sum.stale)},
     {"informerd_watch_held", METRICS_GAUGE,
-     "1 if reading is paused because an event log is full or memory.backlog is used up.",
+     "1 if reading is paused because an event log or a handler with overflow: wait is full, or "
+     "memory.backlog is used up.",
      OF_WATCH(status.sum.held)},
     {"informerd_watch_objects", METRICS_GAUGE, "Objects in the cache.", OF_WATCH(status.objects)},
     {"informerd_watch_cache_bytes", METRICS_GAUGE, "Memory used by the objects in the cache.",
@@ -176,6 +187,39 @@ static const struct family families[] = {
      FIELD(log_values, oldest_ms)},
     {"informerd_event_log_unwritten_bytes", METRICS_GAUGE,
      "Bytes waiting to be written to the event log.", OF_LOG(status.unwritten)},
+
+    {"informerd_handler_queue_length", METRICS_GAUGE,
+     "Records that the handler has not delivered, without parked ones.", OF_HANDLER(length)},
+    {"informerd_handler_queue_bytes", METRICS_GAUGE, "Memory used by these records.",
+     OF_HANDLER(bytes)},
+    {"informerd_handler_oldest_seconds", METRICS_GAUGE,
+     "Age of the oldest of these records; 0 if there is none.", MS_OF_HANDLER(oldest_ms)},
+    {"informerd_handler_running", METRICS_GAUGE, "Runs in progress.", OF_HANDLER(running)},
+    {"informerd_handler_parked", METRICS_GAUGE,
+     "Records that were given up after retry.max repetitions.", OF_HANDLER(parked)},
+    {"informerd_handler_held", METRICS_GAUGE,
+     "1 if the queue is full and the handler holds its watches (overflow: wait).",
+     OF_HANDLER(held)},
+    {"informerd_handler_runs_total", METRICS_COUNTER, "Runs that have ended.",
+     OF_HANDLER(counters.runs)},
+    {"informerd_handler_run_seconds_total", METRICS_COUNTER, "Duration of these runs.",
+     MS_OF_HANDLER(counters.run_ms)},
+    {"informerd_handler_failures_total", METRICS_COUNTER, "Runs that failed.",
+     OF_HANDLER(counters.failures)},
+    {"informerd_handler_retries_total", METRICS_COUNTER,
+     "Runs that failed and were, or will be, repeated.", OF_HANDLER(counters.retries)},
+    {"informerd_handler_parked_total", METRICS_COUNTER, "Records that were parked since the start.",
+     OF_HANDLER(counters.parked)},
+    {"informerd_handler_forgotten_total", METRICS_COUNTER,
+     "Parked records that were dropped because there were too many.",
+     OF_HANDLER(counters.forgotten)},
+    {"informerd_handler_coalesced_total", METRICS_COUNTER,
+     "Records replaced by a newer one of the same object (deliver: latest, overflow: coalesce).",
+     OF_HANDLER(counters.coalesced)},
+    {"informerd_handler_skipped_total", METRICS_COUNTER,
+     "Records dropped because the queue was full.", OF_HANDLER(counters.skipped)},
+    {"informerd_handler_gaps_total", METRICS_COUNTER, "Number of times that records were dropped.",
+     OF_HANDLER(counters.gaps)},
 
     {"informerd_backlog_bytes", METRICS_GAUGE, "Memory used by queued changes and unwritten lines.",
      OF_DAEMON(memory.used)},
@@ -277,13 +321,14 @@ static void put_samples(struct metrics *m, const struct family *f, const void *v
     }
 }
 
-/* The number of watches or event logs that have samples in @f. */
+/* The number of watches, event logs or handlers that have samples in @f. */
 static size_t item_count(const struct metrics_page *p, const struct family *f)
 {
     switch (f->scope) {
     case DAEMON: return 1;
     case WATCH: return p->n_watches;
     case LOG: return p->n_logs;
+    case HANDLER: return p->n_handlers;
     }
     return 0;
 }
@@ -302,6 +347,10 @@ static void put_item(const struct metrics_page *p, struct metrics *m, const stru
     case LOG:
         labels[0] = (struct metrics_label){"log", p->logs[i].name};
         put_samples(m, f, &p->logs[i], labels, 1);
+        break;
+    case HANDLER:
+        labels[0] = (struct metrics_label){"handler", p->handlers[i].name};
+        put_samples(m, f, &p->handlers[i], labels, 1);
         break;
     }
 }
@@ -379,6 +428,14 @@ static void collect_log(void *ctx, const struct event_log *log)
     v->oldest_ms = v->status.oldest_ms == EVENT_LOG_NONE ? 0 : v->status.oldest_ms;
 }
 
+static void collect_handler(void *ctx, const struct handler *handler)
+{
+    struct metrics_page *p = ctx;
+    struct handler_values *v = &p->handlers[p->n_handlers++];
+    handler_status(handler, &v->status);
+    v->name = arena_copy(&p->names, str_of(v->status.name)).at;
+}
+
 struct metrics_page *metrics_page_new(struct daemon *d)
 {
     struct metrics_page *p = NEW(struct metrics_page);
@@ -386,6 +443,8 @@ struct metrics_page *metrics_page_new(struct daemon *d)
     collect_watches(p, d);
     p->logs = xcalloc(p->daemon.journal.logs + 1, sizeof(*p->logs));
     journal_each_log(&d->journal, false, collect_log, p);
+    p->handlers = xcalloc(handlers_count(&d->handlers) + 1, sizeof(*p->handlers));
+    handlers_each(&d->handlers, collect_handler, p);
     p->started = (double)d->started_us / 1000000;
     return p;
 }
@@ -397,5 +456,6 @@ void metrics_page_free(struct metrics_page *p)
     arena_free(&p->names);
     free(p->watches);
     free(p->logs);
+    free(p->handlers);
     free(p);
 }

@@ -1,8 +1,8 @@
 /*
  * filter.c - copies and parses the settings of a filter, and evaluates them for each event.
  *
- * Cheap conditions come first; the values at the `changed` paths are compared last. Only filter_make() can
- * fail: a path, selector or regular expression that can't be parsed is named in the error.
+ * Cheap conditions come first; the values at the `changed` paths and `when` are compared last. Only filter_make() can
+ * fail: a path, selector, condition or regular expression that can't be parsed is named in the error.
  */
 #include "daemon/journal/filter.h"
 
@@ -16,6 +16,7 @@
 #include "base/alloc.h"
 #include "base/err.h"
 #include "base/text/glob.h"
+#include "daemon/rule/condition.h"
 #include "daemon/rule/item_path.h"
 
 struct filter_strings {
@@ -32,6 +33,7 @@ struct filter {
     struct inf_path **changed;
     size_t n_changed;
     struct inf_selector *labels; /* NULL: all */
+    struct condition *when;      /* NULL: none */
     bool initial;
     enum inf_log_level level;
 };
@@ -85,6 +87,11 @@ static int parse_settings(struct filter *f, const struct filter_settings *s, str
         if (!f->labels)
             return err ? err_wrap(err, "label_selector") : -INF_EINVAL;
     }
+    if (s->when) {
+        f->when = condition_parse(s->when, err);
+        if (!f->when)
+            return err ? err_wrap(err, "when") : -INF_EINVAL;
+    }
     return 0;
 }
 
@@ -116,6 +123,7 @@ void filter_free(struct filter *filter)
         inf_path_free(filter->changed[i]);
     free(filter->changed);
     inf_selector_free(filter->labels);
+    condition_free(filter->when);
     free(filter);
 }
 
@@ -137,6 +145,26 @@ bool filter_accepts_name(const struct filter *filter, const char *name)
     return !filter->n_names;
 }
 
+/* The values themselves are compared: a diff may be truncated, and its paths name list items by key. */
+static bool is_changed(const struct filter *f, const struct inf_event *event)
+{
+    if (!f->n_changed || event->verb != INF_MODIFIED)
+        return true;
+    for (size_t i = 0; i < f->n_changed; i++)
+        if (item_path_differs(f->changed[i], event->old_object, event->new_object))
+            return true;
+    return false;
+}
+
+static bool condition_applies(const struct filter *f, const struct inf_event *event)
+{
+    if (!f->when)
+        return true;
+    return event->verb == INF_MODIFIED
+               ? condition_began(f->when, event->old_object, event->new_object)
+               : condition_holds(f->when, inf_event_object(event));
+}
+
 bool filter_accepts(const struct filter *filter, const struct inf_event *event)
 {
     const char *ns = inf_object_namespace(inf_event_object(event));
@@ -150,13 +178,7 @@ bool filter_accepts(const struct filter *filter, const struct inf_event *event)
     if (matches && filter->labels)
         matches = (event->new_object && inf_selector_matches(filter->labels, event->new_object)) ||
                   (event->old_object && inf_selector_matches(filter->labels, event->old_object));
-    if (!matches || !filter->n_changed || event->verb != INF_MODIFIED)
-        return matches;
-    for (size_t i = 0; i < filter->n_changed; i++)
-        /* The values themselves: a diff may be truncated, and its paths name list items by key. */
-        if (item_path_differs(filter->changed[i], event->old_object, event->new_object))
-            return true;
-    return false;
+    return matches && is_changed(filter, event) && condition_applies(filter, event);
 }
 
 bool filter_accepts_level(const struct filter *filter, enum inf_log_level level)

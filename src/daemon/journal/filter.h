@@ -1,6 +1,6 @@
 /*
- * filter.h - the changes that an event log accepts: by watch, namespace, name, verb, changed paths,
- * labels and level.
+ * filter.h - the changes that an event log or handler accepts: by watch, namespace, name, verb, changed
+ * paths, labels, a condition and level.
  *
  * A condition whose list is empty always holds. All conditions must hold.
  */
@@ -29,6 +29,7 @@ struct filter_settings {
     const char *const *changed; /* paths as in informer/path.h */
     size_t n_changed;
     const char *labels;       /* a label selector; NULL: all */
+    const char *when;         /* a condition (rule/condition.h); NULL: none */
     bool initial;             /* also objects that existed at the start */
     enum inf_log_level level; /* the minimum */
 };
@@ -55,7 +56,8 @@ bool filter_accepts_name(const struct filter *filter, const char *name);
  *
  * `changed` applies to MODIFIED only: the old and new values at one of the paths must differ.
  * Labels are those of the current object, or of its last state if it was deleted. A change by which
- * an object stops matching is accepted too.
+ * an object stops matching is accepted too. `when` must begin with a MODIFIED (condition_began()), and
+ * hold for the object of ADDED and DELETED.
  */
 bool filter_accepts(const struct filter *filter, const struct inf_event *event);
 

@@ -4,7 +4,7 @@
  * Normal path: journal_event() finds the first log that accepts the change, computes the diff, takes a
  * sequence number, and adds a line to each log that accepts it; journal_flush() releases the lines for
  * writing once their numbers are reserved and, with state on disk, the lines are saved there. If reserving fails, the lines stay in the buffers of the
- * logs. A full log holds the watches that write to it; daemon records, which can't be held, are
+ * logs. The other outputs get each change in the same way. A full log holds the watches that write to it; daemon records, which can't be held, are
  * dropped when its buffer is full, and a GAP reports their number.
  */
 #include "daemon/journal/journal.h"
@@ -19,18 +19,25 @@
 
 /* ---- holding ---- */
 
-const char *journal_holder(const struct journal *journal, const char *watch)
+const char *journal_holder(const struct journal *journal, const char *watch, bool *ret_is_log)
 {
+    bool is_log = true;
+    ret_is_log = ret_is_log ? ret_is_log : &is_log;
+    *ret_is_log = true;
     for_each_log(log, &journal->logs)
         if (log->held && filter_accepts_watch(log->filter, watch))
             return log->name;
+    *ret_is_log = false;
+    for_each_output(output, &journal->outputs)
+        if (output->held && filter_accepts_watch(output->filter, watch))
+            return output->name;
     return NULL;
 }
 
 /* A watch is held while a log to which it writes is full. */
 static void update_hold(struct journal *j, struct journal_watch *watch)
 {
-    bool hold = journal_holder(j, watch->info->id.name);
+    bool hold = journal_holder(j, watch->info->id.name, NULL);
     if (hold == watch->held)
         return;
     watch->held = hold;
@@ -129,17 +136,37 @@ static bool log_accepts(const struct event_log *log, const struct event_log *fir
            (log == first || event_log_accepts_change(log, change->watch->name, change->event));
 }
 
-static bool any_log_accepts(struct journal *j, const struct event_log *first,
-                            const struct change *change)
+static bool output_accepts_change(const struct journal_output *output, const struct change *change)
+{
+    return output->accepts && filter_accepts_level(output->filter, change->level);
+}
+
+static bool any_accepts(struct journal *j, const struct event_log *first,
+                        const struct change *change)
 {
     for_each_log(log, &j->logs)
         if (log_accepts(log, first, change))
             return true;
+    for_each_output(output, &j->outputs)
+        if (output_accepts_change(output, change))
+            return true;
     return false;
 }
 
-/* Takes a number and adds a line to each log that accepts the change; @first accepts it, unless its
- * level is too low. */
+/* Finds out which outputs accept the event, apart from its level. Returns whether any does. */
+static bool ask_outputs(struct journal *j, const char *watch, const struct inf_event *event)
+{
+    bool any = false;
+    for_each_output(output, &j->outputs) {
+        output->accepts =
+            filter_accepts_watch(output->filter, watch) && filter_accepts(output->filter, event);
+        any |= output->accepts;
+    }
+    return any;
+}
+
+/* Takes a number and gives the change to each log and output that accepts it; @first, if there is one,
+ * does unless its level is too low. */
 static void write_change(struct journal *j, struct journal_watch *watch,
                          const struct inf_event *event, const char *reason, struct inf_diff *diff,
                          struct event_log *first)
@@ -152,7 +179,7 @@ static void write_change(struct journal *j, struct journal_watch *watch,
         change_set_reason(&change, reason);
     level_rules_apply(j->levels, &change);
     before = ignored_take(&watch->ignored, change.object);
-    if (!any_log_accepts(j, first, &change)) {
+    if (!any_accepts(j, first, &change)) {
         free(before);
         return;
     }
@@ -167,6 +194,9 @@ static void write_change(struct journal *j, struct journal_watch *watch,
     for_each_log(log, &j->logs)
         if (log_accepts(log, first, &change))
             event_log_put_change(log, &change);
+    for_each_output(output, &j->outputs)
+        if (output_accepts_change(output, &change))
+            output->ops->put_change(output, &change);
     line_diffs_free(lines);
     free(before);
 }
@@ -185,7 +215,8 @@ void journal_event(struct journal *journal, struct journal_watch *watch,
             break;
         }
     }
-    if (!first) { /* the diff need not be computed */
+    if (!ask_outputs(journal, watch->info->id.name, event) && !first) {
+        /* the diff need not be computed */
         if (event->verb == INF_DELETED)
             free(ignored_take(&watch->ignored, event->old_object));
         return;
@@ -329,6 +360,7 @@ void journal_init(struct journal *journal, struct clock *clock, struct disk *dis
     *journal = (struct journal){.clock = clock, .disk = disk, .seq = seq};
     list_init(&journal->logs);
     list_init(&journal->leaving);
+    list_init(&journal->outputs);
     list_init(&journal->watches);
     change_reader_init(&journal->reader);
     seq->owner = journal;
@@ -347,6 +379,18 @@ static void each_open_log(struct journal *j, void (*apply)(struct event_log *log
     }
 }
 
+static void save_outputs(struct journal *j)
+{
+    for_each_output(output, &j->outputs)
+        output->ops->save(output);
+}
+
+static void release_outputs(struct journal *j)
+{
+    for_each_output(output, &j->outputs)
+        output->ops->release(output);
+}
+
 /* Everything that was noted and collected goes into one batch. What comes while it is written goes
  * into the next one. */
 static void save_lines(struct journal *j)
@@ -358,6 +402,7 @@ static void save_lines(struct journal *j)
     }
     j->saving = JOURNAL_SAVING;
     each_open_log(j, event_log_save);
+    save_outputs(j);
     j->saving_flush = inf_state_flush(j->state);
 }
 
@@ -369,6 +414,7 @@ void journal_saved(struct journal *journal, uint64_t flush)
         return;
     journal->saving = JOURNAL_NOT_SAVING;
     each_open_log(journal, event_log_release_saved);
+    release_outputs(journal);
     if (again)
         journal_flush(journal);
 }
@@ -382,6 +428,8 @@ void journal_flush(struct journal *journal)
     } else {
         each_open_log(journal, event_log_save); /* counted, but not written */
         each_open_log(journal, event_log_flush);
+        save_outputs(journal);
+        release_outputs(journal);
     }
 }
 

@@ -6,7 +6,8 @@
  *                 seq       │    filter        check, rotate      open, repair
  *                           │    format
  *                           │    buffer
- *                           └──> event log ──> sink: stdout
+ *                           ├──> event log ──> sink: stdout
+ *                           └──> handler
  *
  * journal_event() adds a line to each event log that accepts the change; journal_flush() starts one
  * write for each. A change has the same number in every log, and numbers increase within each. No line
@@ -46,6 +47,28 @@ struct journal_watch {
     uint64_t noise;      /* likewise, by further presets and paths */
     uint64_t gaps;
     struct ignored ignored; /* updates of all three kinds, for each object since its last record */
+};
+
+/* Another receiver of changes beside the event logs: a handler (daemon/handler/handler.h). It gets no
+ * notes. Embedded in its owner, which fills in the first part. */
+struct journal_output {
+    const struct journal_output_ops *ops;
+    const char *name;      /* borrowed */
+    struct filter *filter; /* the owner's */
+    unsigned context;      /* bits of enum context_part that it writes */
+    bool held;             /* it holds its watches; call journal_update_holds() after a change */
+
+    struct list node;
+    bool accepts; /* the current event, apart from its level */
+};
+
+struct journal_output_ops {
+    /* Its number may not be reserved yet. */
+    void (*put_change)(struct journal_output *output, const struct change *change);
+    /* The numbers are reserved: adds what it got to the state on disk, if there is one. */
+    void (*save)(struct journal_output *output);
+    /* What it added is saved: it may be used. */
+    void (*release)(struct journal_output *output);
 };
 
 enum {
@@ -88,6 +111,7 @@ struct journal {
     struct inf_budget *budget; /* charged for the buffers of the logs; NULL: none */
     struct list logs;          /* of struct event_log */
     struct list leaving;       /* of struct event_log: removed, but not closed yet */
+    struct list outputs;       /* of struct journal_output */
     struct list watches;
     struct change_reader reader;
     struct level_rules *levels;                 /* owned; NULL: every change is info */
@@ -120,6 +144,12 @@ void journal_init(struct journal *journal, struct clock *clock, struct disk *dis
  */
 int journal_set_logs(struct journal *journal, const struct event_log_settings *settings, size_t n,
                      struct inf_error *err);
+
+/* Adds an output; remove it before its filter is freed. Both, and journal_set_logs(), determine what is
+ * read of each change. Call _update_outputs() after other changes of an output. */
+void journal_add_output(struct journal *journal, struct journal_output *output);
+void journal_remove_output(struct journal *journal, struct journal_output *output);
+void journal_update_outputs(struct journal *journal);
 
 /* Replaces the rules for the level of records; takes ownership. */
 void journal_set_levels(struct journal *journal, struct level_rules *levels);
@@ -167,8 +197,9 @@ void journal_reopen(struct journal *journal);
  * stay as they are. */
 void journal_set_width(struct journal *journal, unsigned width);
 
-/* The name of an event log that is full and holds the watch named @watch; NULL: none does. */
-const char *journal_holder(const struct journal *journal, const char *watch);
+/* The name of an event log or another output that is full and holds the watch named @watch; NULL: none
+ * does. *@ret_is_log, which may be NULL, says which of them. */
+const char *journal_holder(const struct journal *journal, const char *watch, bool *ret_is_log);
 
 /* Learns which writes have ended: call it before a report. See event_log_collect(). */
 void journal_collect(struct journal *journal);
@@ -195,6 +226,11 @@ void journal_each_log(const struct journal *journal, bool leaving,
 #define for_each_log(log, list)                                                      \
     for (struct event_log *log = container_of((list)->next, struct event_log, node); \
          &(log)->node != (list); (log) = container_of((log)->node.next, struct event_log, node))
+
+#define for_each_output(output, list)                                                             \
+    for (struct journal_output *output = container_of((list)->next, struct journal_output, node); \
+         &(output)->node != (list);                                                               \
+         (output) = container_of((output)->node.next, struct journal_output, node))
 
 /* Writes a GAP about @lines to this log only. */
 void journal_gap_in_log(struct journal *journal, struct event_log *log, const char *reason,

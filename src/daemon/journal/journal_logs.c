@@ -286,13 +286,33 @@ static int make_parts(const struct event_log_settings *settings, size_t n, struc
     return 0;
 }
 
-/* The context that at least one log writes. */
+/* The context that at least one log or output writes. */
 static unsigned context_parts(const struct journal *j)
 {
     unsigned parts = 0;
     for_each_log(log, &j->logs)
         parts |= log->format->has_context ? log->record.context : 0;
+    for_each_output(output, &j->outputs)
+        parts |= output->context;
     return parts;
+}
+
+void journal_update_outputs(struct journal *journal)
+{
+    journal->reader.context_parts = context_parts(journal);
+    journal_update_holds(journal);
+}
+
+void journal_add_output(struct journal *journal, struct journal_output *output)
+{
+    list_push(&journal->outputs, &output->node);
+    journal_update_outputs(journal);
+}
+
+void journal_remove_output(struct journal *journal, struct journal_output *output)
+{
+    list_remove(&output->node);
+    journal_update_outputs(journal);
 }
 
 int journal_set_logs(struct journal *journal, const struct event_log_settings *settings, size_t n,
@@ -317,8 +337,7 @@ int journal_set_logs(struct journal *journal, const struct event_log_settings *s
             else
                 add_log(journal, &settings[i], &parts[i]);
         }
-        journal->reader.context_parts = context_parts(journal);
-        journal_update_holds(journal);
+        journal_update_outputs(journal);
     }
     free(parts);
     return rc;

@@ -16,6 +16,7 @@
 #include "daemon/cli/terminal.h"
 #include "daemon/conf/conf_levels.h"
 #include "daemon/conf/conf_same.h"
+#include "daemon/handler/handlers_apply.h"
 #include "daemon/watch/apply_plan.h"
 #include "daemon/watch/cluster_move.h"
 #include "daemon/watch/stream_id.h"
@@ -281,6 +282,19 @@ static size_t count_event_logs_without(const struct conf *conf, const struct con
     return n;
 }
 
+static size_t count_handlers_without(const struct conf *conf, const struct conf *other)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < conf->n_handlers; i++) {
+        size_t at = 0;
+        while (at < other->n_handlers &&
+               strcmp(other->handlers[at].name, conf->handlers[i].name) != 0)
+            at++;
+        n += at == other->n_handlers;
+    }
+    return n;
+}
+
 /* "2 watches unchanged, 1 watch changed, 1 watch started, 1 watch stopped, 1 event log added" */
 static void put_summary(struct buf *out, const struct tally *t, const struct conf *before,
                         const struct conf *now)
@@ -295,6 +309,10 @@ static void put_summary(struct buf *out, const struct tally *t, const struct con
         buf_puts(out, "no watches");
     put_count(out, added, added == 1 ? "event log added" : "event logs added");
     put_count(out, removed, removed == 1 ? "event log removed" : "event logs removed");
+    added = count_handlers_without(now, before);
+    removed = count_handlers_without(before, now);
+    put_count(out, added, added == 1 ? "handler added" : "handlers added");
+    put_count(out, removed, removed == 1 ? "handler removed" : "handlers removed");
     if (!conf_levels_same(before, now))
         buf_puts(out, ", levels changed");
 }
@@ -341,6 +359,8 @@ int daemon_apply(struct daemon *d, struct conf *conf, struct buf *ret_what, stru
     };
     int rc = plan_make(&plan, err);
     if (rc == 0)
+        rc = handlers_apply_check(conf, err);
+    if (rc == 0)
         rc = web_prepare(&d->web, conf, err);
     if (rc == 0 && (rc = set_logs(d, conf, err)) < 0)
         web_abandon(&d->web);
@@ -350,6 +370,7 @@ int daemon_apply(struct daemon *d, struct conf *conf, struct buf *ret_what, stru
                                                   : plan.clusters[i].cluster);
     } else {
         web_commit(&d->web, conf);
+        handlers_apply(d, conf);
         plan_carry_out(&plan, ret_what);
     }
     for (size_t i = 0; i < plan.n_watches; i++) {

@@ -138,6 +138,30 @@ static void selects_changes_of_the_given_paths(void **state)
     }
 }
 
+static void a_condition_must_begin_with_a_change_or_hold(void **state)
+{
+    static const struct {
+        const char *before, *after;
+        bool taken;
+    } rows[] = {
+        {"'status':{'phase':'Running'}", "'status':{'phase':'Failed'}", true},
+        {"'status':{'phase':'Failed'}", "'status':{'phase':'Failed','n':1}", false},
+        {"'status':{'phase':'Failed'}", "'status':{'phase':'Running'}", false},
+        {NULL, "'status':{'phase':'Failed'}", true},
+        {NULL, "'status':{'phase':'Running'}", false},
+        {"'status':{'phase':'Failed'}", NULL, true},
+        {"'status':{'phase':'Running'}", NULL, false},
+    };
+    struct filter_settings s = {.when = "status.phase=Failed"};
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct sample sample;
+        sample_pod(&sample, rows[i].before, rows[i].after);
+        assert_int_equal(takes(&s, &sample), rows[i].taken);
+        sample_free(&sample);
+    }
+}
+
 static void changed_paths_apply_to_modified_only(void **state)
 {
     const char *paths[] = {"status.phase"};
@@ -182,6 +206,8 @@ static void refuses_paths_and_selectors_that_can_t_be_parsed(void **state)
     assert_memory_equal(err.text, "changed: ", 9);
     assert_null(filter_make(&(struct filter_settings){.labels = "app in web"}, &err));
     assert_memory_equal(err.text, "label_selector: ", 16);
+    assert_null(filter_make(&(struct filter_settings){.when = "status.phase"}, &err));
+    assert_memory_equal(err.text, "when: ", 6);
     assert_null(filter_make(&(struct filter_settings){.labels = "app in web"}, NULL));
     assert_null(filter_make(&(struct filter_settings){.changed = paths, .n_changed = 2}, NULL));
 }
@@ -194,6 +220,7 @@ int main(void)
         cmocka_unit_test(selects_names_by_regular_expression),
         cmocka_unit_test(selects_verbs_and_initial_objects),
         cmocka_unit_test(selects_changes_of_the_given_paths),
+        cmocka_unit_test(a_condition_must_begin_with_a_change_or_hold),
         cmocka_unit_test(changed_paths_apply_to_modified_only),
         cmocka_unit_test(selects_by_labels_before_or_after_the_change),
         cmocka_unit_test(refuses_paths_and_selectors_that_can_t_be_parsed),

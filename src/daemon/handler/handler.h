@@ -1,0 +1,203 @@
+/*
+ * handler.h - acts on changes: runs a program for each selected change.
+ *
+ *     watches ──> journal ──┬──> event logs
+ *                 seq       │
+ *                 diff      └──> handlers.c: each handler ──> handler_queue ──> ready objects ──> kind
+ *                 level          filter, format               on disk                             exec
+ *
+ * A handler is an output of the journal (struct journal_output), beside the event logs: a change is
+ * compared, rated and numbered once for all of them, and a record has the same `log` and `seq`
+ * everywhere. Selection is the filter of event logs (journal/filter.h), the text is a line of
+ * format/jsonl_format.c.
+ *
+ * Durability: a record is in the same batch of the state on disk as the object that it reports
+ * (handler_queue.h), and is delivered only after that. It leaves the queue when its run has ended. So
+ * each record is delivered at least once, also across kill -9; `log` and `seq` identify a repetition.
+ * Without state on disk the queue is in memory, and a crash loses it.
+ *
+ * Delivery: at most one run for each object at a time, at most `concurrency` for the handler, as in a
+ * work queue of the library. With `each`, every record of an object is delivered, in order; with `latest`, only
+ * the newest one that waits. A run that fails is repeated with growing delays while the other objects
+ * continue; after retry.max repetitions the record is parked: it stays in the queue, and is delivered
+ * again after the next reload.
+ *
+ * Isolation: nothing here delays the journal, except `overflow: wait`. A queue that is full drops its
+ * oldest records (`gap`), or first those that have a newer one of the same object (`coalesce`); both
+ * are counted and logged. The program gets its own process group, a timeout and bounded output.
+ *
+ * A kind of handler is one file with a struct handler_kind, a member of struct handler_settings, and a
+ * key in the conf table.
+ */
+#ifndef DAEMON_HANDLER_H
+#define DAEMON_HANDLER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "informer/state.h"
+
+#include "base/buf.h"
+#include "base/list.h"
+#include "base/rng.h"
+#include "daemon/format/record_format.h"
+#include "daemon/handler/handler_queue.h"
+#include "daemon/journal/filter.h"
+#include "daemon/journal/journal.h"
+#include "seam/child.h"
+#include "seam/clock.h"
+
+struct handler;
+struct handler_run;
+
+enum {
+    HANDLER_PARKED_BYTES =
+        4 * 1024 * 1024,       /* LIMIT: parked records of a handler; older are dropped */
+    HANDLER_LOG_LINES = 60,    /* LIMIT: lines in the daemon's log per handler and minute */
+    HANDLER_LOG_LINE = 1024,   /* LIMIT: bytes of such a line */
+    HANDLER_OUTPUT_LINES = 20, /* LIMIT: lines of the output of one run that are logged */
+};
+
+enum handler_deliver {
+    HANDLER_EACH,
+    HANDLER_LATEST,
+};
+
+/* What happens when the queue is full. */
+enum handler_overflow {
+    HANDLER_GAP,      /* the oldest records are dropped */
+    HANDLER_COALESCE, /* records that have a newer one of the same object are dropped; then as above */
+    HANDLER_WAIT,     /* the watches are held */
+};
+
+/* Copied, except the kind. */
+struct handler_settings {
+    const char *name;
+    const struct handler_kind *kind;
+    const char *const *argv; /* exec; NULL-terminated */
+    struct filter_settings filter;
+    struct record_options record; /* jsonl; without fields and state */
+    enum handler_deliver deliver;
+    enum handler_overflow overflow;
+    size_t queue_bytes; /* LIMIT: bytes of records that wait */
+    uint32_t concurrency;
+    uint64_t timeout_ms;
+    uint32_t retry_max;
+    uint32_t backoff_min_ms, backoff_max_ms;
+};
+
+enum handler_outcome {
+    HANDLER_DONE,
+    HANDLER_RETRY,  /* a temporary problem: repeated until it works */
+    HANDLER_FAILED, /* repeated up to retry_max times, then parked */
+};
+
+struct handler_kind {
+    const char *name;
+
+    /* Starts to deliver the record of a run and returns its memory; the kind has a struct handler_run
+     * as the first member of its own. handler_run_end() follows, never before this function returns. */
+    struct handler_run *(*start)(struct handler *handler, struct handler_record *record);
+
+    /* Ends the run and frees it, without handler_run_end(). */
+    void (*cancel)(struct handler_run *run);
+};
+
+extern const struct handler_kind handler_exec;
+
+struct handler_run {
+    struct list node; /* in its handler */
+    struct handler *handler;
+    struct handler_record *record;
+    uint64_t began_ms;
+};
+
+/* Numbers that only grow. */
+struct handler_counters {
+    uint64_t runs; /* that have ended */
+    uint64_t failures;
+    uint64_t retries;   /* runs that will be repeated */
+    uint64_t parked;    /* records */
+    uint64_t forgotten; /* parked records that were dropped because there were too many */
+    uint64_t coalesced; /* replaced by a newer one of the same object */
+    uint64_t skipped;   /* dropped because the queue was full */
+    uint64_t gaps;      /* how often that happened */
+    uint64_t run_ms;    /* duration of all runs */
+};
+
+/* What handlers have in common, filled in by their owner. */
+struct handler_host {
+    struct clock *clock;
+    struct spawner *spawner;
+    struct journal *journal;
+    struct siphash_key hash_key;
+    struct rng *rng; /* for the jitter of delays; NULL: none */
+    void *owner;
+    void (*log)(void *owner, enum inf_log_level level, const char *line);
+    /* A run has ended after handler_stop(), possibly the last one. */
+    void (*on_run_end)(struct handler_host *host);
+};
+
+struct handler {
+    struct journal_output output; /* owns its filter */
+    struct list node;             /* for the owner */
+    struct handler_host *host;
+    char *name;                       /* owned */
+    struct handler_settings settings; /* argv is owned; name, filter: see above */
+    struct handler_queue queue;
+    bool stopped;
+    struct task pump;  /* starts runs */
+    struct list ready; /* of struct handler_object, in the order in which they became ready */
+    struct list runs;
+    struct handler_counters counters;
+    char last_error[160]; /* "": the last run succeeded */
+    uint64_t minute_ms;   /* when the current minute of log lines began */
+    unsigned minute_lines;
+    uint64_t unlogged; /* lines above the limit */
+};
+
+struct handler_status {
+    const char *name;
+    const char *state;  /* "idle", "running", "failing" or "full" */
+    const char *reason; /* of the last failure; NULL: the last run succeeded */
+    uint64_t length;    /* records that are not delivered, without parked ones */
+    uint64_t bytes;     /* of these */
+    uint64_t oldest_ms; /* age of the oldest; 0: none */
+    uint64_t running;
+    uint64_t parked;
+    bool held; /* it holds its watches */
+    struct handler_counters counters;
+};
+
+/* Takes ownership of @filter, which is made of the settings. Continues with what @on_disk has; NULL:
+ * there is no state on disk. */
+struct handler *handler_new(struct handler_host *host, const struct handler_settings *settings,
+                            struct filter *filter, struct inf_state_queue *on_disk);
+
+/* Applies settings with the same name. Parked records are delivered again. */
+void handler_configure(struct handler *handler, const struct handler_settings *settings,
+                       struct filter *filter);
+
+/* Starts no more runs; the host's on_run_end() reports the end of the current ones. */
+void handler_stop(struct handler *handler);
+
+/* Ends the current runs at once: their records stay in the queue. */
+void handler_cancel_runs(struct handler *handler);
+
+/* It must be stopped and have no runs. */
+void handler_free(struct handler *handler);
+
+void handler_status(const struct handler *handler, struct handler_status *ret);
+
+/* ---- for kinds ---- */
+
+/* Ends and frees @run. @why describes a failure. */
+void handler_run_end(struct handler_run *run, enum handler_outcome outcome, const char *why);
+
+/* Writes a line "handler NAME: ..." to the daemon's log, if HANDLER_LOG_LINES permits. */
+__attribute__((format(printf, 3, 4))) void handler_log(struct handler *handler,
+                                                       enum inf_log_level level, const char *fmt,
+                                                       ...);
+
+#endif

@@ -1,0 +1,415 @@
+/*
+ * handler_queue.c - the lists of records, and the log of them in the state on disk.
+ *
+ * Normal path: add, save, release, run, remove. Adding to the state never fails; a state that is
+ * suspended ignores it. An entry that can't be read when the state is loaded ends the reading.
+ */
+#include "daemon/handler/handler_queue.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/base.h"
+
+enum {
+    HEAD_MAX = 128, /* bytes of the first line of an entry: six numbers */
+};
+
+/* ---- objects ---- */
+
+static bool same_key(const void *key, const struct hash_node *node)
+{
+    return strcmp(container_of(node, struct handler_object, by_key)->key, key) == 0;
+}
+
+struct handler_object *handler_queue_find(const struct handler_queue *queue, const char *key)
+{
+    uint64_t hash = siphash13(&queue->hash_key, key, strlen(key));
+    struct hash_node *node = hashmap_find(&queue->by_key, hash, same_key, key);
+    return node ? container_of(node, struct handler_object, by_key) : NULL;
+}
+
+static struct handler_object *find_or_add_object(struct handler_queue *q, const char *key)
+{
+    struct handler_object *object = handler_queue_find(q, key);
+    size_t size = strlen(key) + 1;
+    if (object)
+        return object;
+    object = xcalloc(1, sizeof(*object) + size);
+    memcpy(object->key, key, size);
+    object->owner = q->owner;
+    list_init(&object->ready);
+    list_init(&object->records);
+    list_init(&object->node);
+    list_push(&q->objects, &object->node);
+    hashmap_add(&q->by_key, &object->by_key, siphash13(&q->hash_key, key, size - 1));
+    return object;
+}
+
+void handler_object_release(struct handler_queue *queue, struct handler_object *object)
+{
+    if (object->state != OBJECT_IDLE || !list_empty(&object->records))
+        return;
+    hashmap_remove(&queue->by_key, &object->by_key);
+    list_remove(&object->node);
+    free(object);
+}
+
+struct handler_record *handler_object_first(const struct handler_object *object)
+{
+    list_for_each(node, &object->records) {
+        struct handler_record *r = container_of(node, struct handler_record, of_object);
+        if (r->state != RECORD_PARKED)
+            return r;
+    }
+    return NULL;
+}
+
+struct handler_record *handler_queue_first(const struct handler_queue *queue)
+{
+    list_for_each(node, &queue->records) {
+        struct handler_record *r = container_of(node, struct handler_record, node);
+        if (r->state != RECORD_PARKED)
+            return r;
+    }
+    return NULL;
+}
+
+size_t handler_queue_length(const struct handler_queue *queue)
+{
+    size_t length = 0;
+    for (int state = 0; state < RECORD_STATES; state++)
+        length += state == RECORD_PARKED ? 0 : queue->counts[state];
+    return length;
+}
+
+/* ---- records ---- */
+
+static size_t record_size(const struct handler_record *r)
+{
+    return sizeof(*r) + strlen(r->object->key) + r->env_len + r->line_len;
+}
+
+/* Adds the size of the record to the right sum, or subtracts it. */
+static void count_record(struct handler_queue *q, const struct handler_record *r, bool add)
+{
+    size_t *bytes = r->state == RECORD_PARKED ? &q->parked_bytes : &q->bytes;
+    size_t size = record_size(r);
+    *bytes = add ? *bytes + size : *bytes - size;
+    q->counts[r->state] += add ? 1 : (size_t)-1;
+}
+
+/* The caller fills in the text. */
+static struct handler_record *add_record(struct handler_queue *q, const char *key, uint64_t id,
+                                         int64_t time_us, size_t env_len, size_t line_len)
+{
+    struct handler_record *r = xmalloc(sizeof(*r) + env_len + line_len);
+    *r = (struct handler_record){.object = find_or_add_object(q, key),
+                                 .state = RECORD_COLLECTED,
+                                 .id = id,
+                                 .time_us = time_us,
+                                 .env_len = env_len,
+                                 .line_len = line_len};
+    list_push(&q->records, &r->node);
+    list_push(&r->object->records, &r->of_object);
+    count_record(q, r, true);
+    if (q->next_id <= id)
+        q->next_id = id + 1;
+    return r;
+}
+
+struct handler_record *handler_queue_add(struct handler_queue *queue, const char *key,
+                                         int64_t time_us, struct str env, struct str line)
+{
+    struct handler_record *r = add_record(queue, key, queue->next_id, time_us, env.len, line.len);
+    memcpy(r->text, env.at, env.len);
+    memcpy(r->text + env.len, line.at, line.len);
+    return r;
+}
+
+static void set_state(struct handler_queue *q, struct handler_record *r,
+                      enum handler_record_state state)
+{
+    count_record(q, r, false);
+    r->state = state;
+    count_record(q, r, true);
+}
+
+static void free_record(struct handler_queue *q, struct handler_record *r)
+{
+    struct handler_object *object = r->object;
+    count_record(q, r, false);
+    list_remove(&r->node);
+    list_remove(&r->of_object);
+    free(r);
+    handler_object_release(q, object);
+}
+
+/* ---- the log on disk: writing ---- */
+
+static void put_entry(const struct handler_queue *q, char type, uint64_t id)
+{
+    char head[HEAD_MAX];
+    int len = snprintf(head, sizeof(head), "%c %" PRIu64 "\n", type, id);
+    if (q->on_disk)
+        inf_state_queue_add(q->on_disk, head, (size_t)len);
+}
+
+static void put_record(struct handler_queue *q, struct handler_record *r)
+{
+    char head[HEAD_MAX];
+    size_t key_len = strlen(r->object->key);
+    int len = snprintf(head, sizeof(head), "R %" PRIu64 " %" PRId64 " %zu %zu %zu\n", r->id,
+                       r->time_us, key_len, r->env_len, r->line_len);
+    if (!q->on_disk)
+        return;
+    r->begin = inf_state_queue_end(q->on_disk);
+    inf_state_queue_add(q->on_disk, head, (size_t)len);
+    inf_state_queue_add(q->on_disk, r->object->key, key_len);
+    inf_state_queue_add(q->on_disk, r->text, r->env_len + r->line_len);
+    if (r->state == RECORD_PARKED)
+        put_entry(q, 'P', r->id);
+}
+
+void handler_queue_rewrite(struct handler_queue *queue)
+{
+    uint64_t before = queue->on_disk ? inf_state_queue_end(queue->on_disk) : 0;
+    if (!queue->on_disk)
+        return;
+    list_for_each(node, &queue->records) {
+        struct handler_record *r = container_of(node, struct handler_record, node);
+        if (r->state != RECORD_COLLECTED)
+            put_record(queue, r);
+    }
+    inf_state_queue_confirm(queue->on_disk, before);
+}
+
+/* The records on disk are in the order of the list: the first one that is needed limits what can be
+ * confirmed. */
+static void confirm(struct handler_queue *q)
+{
+    struct handler_record *first =
+        list_empty(&q->records) ? NULL : container_of(q->records.next, struct handler_record, node);
+    uint64_t end, begin;
+    if (!q->on_disk)
+        return;
+    end = inf_state_queue_end(q->on_disk);
+    begin = first && first->state != RECORD_COLLECTED ? first->begin : end;
+    if (end - begin > 2 * (q->bytes + q->parked_bytes) + HANDLER_QUEUE_SLACK)
+        handler_queue_rewrite(q);
+    else
+        inf_state_queue_confirm(q->on_disk, begin);
+}
+
+/* The first record in one of the last two states before waiting; these are at the end of the list. */
+static struct list *first_unreleased(const struct handler_queue *q)
+{
+    const struct list *node = &q->records;
+    while (node->prev != &q->records &&
+           container_of(node->prev, struct handler_record, node)->state < RECORD_WAITING)
+        node = node->prev;
+    return (struct list *)(uintptr_t)node;
+}
+
+void handler_queue_save(struct handler_queue *queue)
+{
+    if (!queue->counts[RECORD_COLLECTED])
+        return;
+    for (struct list *node = first_unreleased(queue); node != &queue->records; node = node->next) {
+        struct handler_record *r = container_of(node, struct handler_record, node);
+        if (r->state != RECORD_COLLECTED)
+            continue;
+        put_record(queue, r);
+        set_state(queue, r, RECORD_SAVING);
+    }
+}
+
+void handler_queue_release(struct handler_queue *queue,
+                           void (*each)(void *ctx, struct handler_record *record), void *ctx)
+{
+    if (!queue->counts[RECORD_SAVING])
+        return;
+    for (struct list *node = first_unreleased(queue); node != &queue->records; node = node->next) {
+        struct handler_record *r = container_of(node, struct handler_record, node);
+        if (r->state != RECORD_SAVING)
+            break;
+        set_state(queue, r, RECORD_WAITING);
+        each(ctx, r);
+    }
+}
+
+void handler_queue_remove(struct handler_queue *queue, struct handler_record *record)
+{
+    bool was_saved = record->state != RECORD_COLLECTED;
+    uint64_t id = record->id;
+    free_record(queue, record);
+    if (!was_saved)
+        return;
+    put_entry(queue, 'D', id);
+    confirm(queue);
+}
+
+void handler_queue_move(struct handler_queue *queue, struct handler_record *record,
+                        enum handler_record_state state)
+{
+    assert(record->state == RECORD_WAITING || record->state == RECORD_RUNNING);
+    set_state(queue, record, state);
+    if (state == RECORD_PARKED)
+        put_entry(queue, 'P', record->id);
+}
+
+void handler_queue_unpark(struct handler_queue *queue,
+                          void (*each)(void *ctx, struct handler_record *record), void *ctx)
+{
+    if (!queue->counts[RECORD_PARKED])
+        return;
+    list_for_each(node, &queue->records) {
+        struct handler_record *r = container_of(node, struct handler_record, node);
+        if (r->state != RECORD_PARKED)
+            continue;
+        r->failures = 0;
+        set_state(queue, r, RECORD_WAITING);
+        each(ctx, r);
+    }
+    handler_queue_rewrite(queue); /* a record without P after it replaces the earlier one */
+}
+
+/* ---- the log on disk: reading ---- */
+
+static bool read_number(struct str *rest, char end, uint64_t *ret)
+{
+    uint64_t value = 0;
+    size_t i = 0;
+    for (; i < rest->len && rest->at[i] >= '0' && rest->at[i] <= '9'; i++)
+        if (__builtin_mul_overflow(value, 10, &value) ||
+            __builtin_add_overflow(value, (uint64_t)(rest->at[i] - '0'), &value))
+            return false;
+    if (!i || i == rest->len || rest->at[i] != end)
+        return false;
+    *rest = (struct str){rest->at + i + 1, rest->len - i - 1};
+    *ret = value;
+    return true;
+}
+
+/* An entry as it was read. */
+struct log_entry {
+    uint64_t id;
+    size_t nth; /* in the log */
+    char type;
+    int64_t time_us;
+    struct str key, env, line; /* R */
+};
+
+static bool take_bytes(struct str *rest, uint64_t len, struct str *ret)
+{
+    if (len > rest->len)
+        return false;
+    *ret = (struct str){rest->at, (size_t)len};
+    *rest = (struct str){rest->at + len, rest->len - (size_t)len};
+    return true;
+}
+
+/* Whether it can be used as environment: whole strings. */
+static bool is_environment(struct str env)
+{
+    return !env.len || !env.at[env.len - 1];
+}
+
+static bool read_entry(struct str *rest, struct log_entry *ret)
+{
+    uint64_t time, key, env, line;
+    if (rest->len < 2 || rest->at[1] != ' ')
+        return false;
+    ret->type = rest->at[0];
+    *rest = (struct str){rest->at + 2, rest->len - 2};
+    if (ret->type == 'D' || ret->type == 'P')
+        return read_number(rest, '\n', &ret->id);
+    if (ret->type != 'R' || !read_number(rest, ' ', &ret->id) || !read_number(rest, ' ', &time) ||
+        !read_number(rest, ' ', &key) || !read_number(rest, ' ', &env) ||
+        !read_number(rest, '\n', &line))
+        return false;
+    ret->time_us = (int64_t)time;
+    return take_bytes(rest, key, &ret->key) && !memchr(ret->key.at, '\0', ret->key.len) &&
+           take_bytes(rest, env, &ret->env) && is_environment(ret->env) &&
+           take_bytes(rest, line, &ret->line);
+}
+
+static int compare_entries(const void *a, const void *b)
+{
+    const struct log_entry *x = a, *y = b;
+    if (x->id != y->id)
+        return x->id < y->id ? -1 : 1;
+    return x->nth < y->nth ? -1 : 1;
+}
+
+/* Adds the record of the @n entries with one id: the last ones count. */
+static void restore_record(struct handler_queue *q, const struct log_entry *entries, size_t n)
+{
+    const struct log_entry *last = &entries[n - 1], *r = last;
+    struct handler_record *record;
+    char *key;
+    while (r > entries && r->type != 'R')
+        r--;
+    if (last->type == 'D' || r->type != 'R')
+        return;
+    key = xstrndup(r->key.at, r->key.len);
+    record = add_record(q, key, r->id, r->time_us, r->env.len, r->line.len);
+    memcpy(record->text, r->env.at, r->env.len);
+    memcpy(record->text + r->env.len, r->line.at, r->line.len);
+    set_state(q, record, last->type == 'P' ? RECORD_PARKED : RECORD_WAITING);
+    free(key);
+}
+
+bool handler_queue_restore(struct handler_queue *queue, struct inf_state_queue *on_disk)
+{
+    struct str rest = {NULL, 0};
+    struct log_entry *entries = NULL;
+    size_t n = 0, room = 0, same;
+    bool intact = true;
+    queue->on_disk = on_disk;
+    if (!inf_state_queue_pending(on_disk, &rest.at, &rest.len, &(uint64_t){0}))
+        return true;
+    while (rest.len && intact) {
+        if (n == room) {
+            room = room ? 2 * room : 64;
+            entries = xrealloc(entries, room * sizeof(*entries));
+        }
+        entries[n] = (struct log_entry){.nth = n};
+        intact = read_entry(&rest, &entries[n]);
+        n += intact;
+    }
+    qsort(entries, n, sizeof(*entries), compare_entries);
+    for (size_t i = 0; i < n; i += same) {
+        for (same = 1; i + same < n && entries[i + same].id == entries[i].id;)
+            same++;
+        restore_record(queue, &entries[i], same);
+    }
+    free(entries);
+    handler_queue_rewrite(queue); /* so that the state need not keep what it has read */
+    return intact;
+}
+
+/* ---- life ---- */
+
+void handler_queue_init(struct handler_queue *queue, const struct siphash_key *hash_key)
+{
+    *queue = (struct handler_queue){.hash_key = *hash_key, .next_id = 1};
+    list_init(&queue->records);
+    list_init(&queue->objects);
+}
+
+void handler_queue_free(struct handler_queue *queue)
+{
+    list_for_each_safe(node, &queue->records)
+        free_record(queue, container_of(node, struct handler_record, node));
+    list_for_each_safe(node, &queue->objects) {
+        struct handler_object *object = container_of(node, struct handler_object, node);
+        object->state = OBJECT_IDLE;
+        handler_object_release(queue, object);
+    }
+    hashmap_free(&queue->by_key);
+}

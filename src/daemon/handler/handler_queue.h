@@ -1,0 +1,150 @@
+/*
+ * handler_queue.h - the records that a handler has not delivered yet, in memory and in the state on disk.
+ *
+ *                  save             release           begin           done: removed
+ *     collected ─────────> saving ─────────> waiting ────────> running ────> parked
+ *                                               ^ ^───── retry ──┘  │          │
+ *                                               └────── unpark ─────┼──────────┘
+ *
+ * Records belong to objects: each object has a list of its records in the order of their ids. An object
+ * exists as long as it has records or is not idle.
+ *
+ * In the state on disk a queue is a log of entries, so that a record can end before older ones:
+ *
+ *     R ID TIME KEY-LENGTH ENV-LENGTH LINE-LENGTH\n KEY ENV LINE      a record
+ *     D ID\n                                                           it was delivered or dropped
+ *     P ID\n                                                           it is parked
+ *
+ * The records and their D go to the same batches as everything else in the state, so after a crash
+ * exactly the records without a D are there. The beginning of the log is confirmed up to the first
+ * record that is needed; if an old record prevents that, all needed records are written again at the
+ * end. Without a state on disk (queue NULL) records are only in memory.
+ */
+#ifndef DAEMON_HANDLER_QUEUE_H
+#define DAEMON_HANDLER_QUEUE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "informer/state.h"
+
+#include "base/hashmap.h"
+#include "base/list.h"
+#include "base/siphash.h"
+#include "base/str.h"
+#include "base/timers.h"
+
+enum {
+    HANDLER_QUEUE_SLACK =
+        64 * 1024, /* bytes of the log that are not needed, before it is rewritten */
+};
+
+enum handler_record_state {
+    RECORD_COLLECTED, /* not in the state on disk */
+    RECORD_SAVING,    /* in a batch that is not written yet */
+    RECORD_WAITING,
+    RECORD_RUNNING,
+    RECORD_PARKED, /* given up until it is unparked */
+    RECORD_STATES,
+};
+
+/* What the handler does with an object; see handler.c. */
+enum handler_object_state {
+    OBJECT_IDLE,
+    OBJECT_READY,   /* its first record is to be delivered */
+    OBJECT_RUNNING, /* its first record is delivered */
+    OBJECT_DELAYED, /* until the timer fires */
+};
+
+struct handler_object {
+    struct hash_node by_key;
+    struct list node;    /* in the queue */
+    struct list records; /* by id */
+    enum handler_object_state state;
+    struct list ready;  /* in the handler, if it is ready */
+    struct timer delay; /* if it is delayed */
+    void *owner;        /* the handler */
+    char key[];
+};
+
+struct handler_record {
+    struct list node;      /* in the queue, by id */
+    struct list of_object; /* in its object */
+    struct handler_object *object;
+    enum handler_record_state state;
+    uint64_t id;
+    uint64_t begin;    /* of its entry in the log on disk; valid unless it is collected */
+    int64_t time_us;   /* when the change was received */
+    uint32_t runs;     /* in this process */
+    uint32_t failures; /* of these, those that count for retry.max */
+    size_t env_len, line_len;
+    char text[]; /* environment, each "NAME=value" with its NUL; then the line with its newline */
+};
+
+struct handler_queue {
+    void *owner; /* of its objects */
+    struct siphash_key hash_key;
+    struct hashmap by_key;
+    struct list objects;
+    struct list records;             /* by id */
+    struct inf_state_queue *on_disk; /* NULL: none */
+    uint64_t next_id;
+    size_t counts[RECORD_STATES];
+    size_t bytes;        /* of all records but parked ones */
+    size_t parked_bytes; /* of these */
+};
+
+void handler_queue_init(struct handler_queue *queue, const struct siphash_key *hash_key);
+
+/* Frees all records. What is on disk stays there. */
+void handler_queue_free(struct handler_queue *queue);
+
+/* Takes over the records of @on_disk, which is borrowed. They are waiting or parked. Returns false if
+ * some could not be read: these are dropped. */
+bool handler_queue_restore(struct handler_queue *queue, struct inf_state_queue *on_disk);
+
+/* Adds a collected record. @env is a sequence of strings with their NULs. */
+struct handler_record *handler_queue_add(struct handler_queue *queue, const char *key,
+                                         int64_t time_us, struct str env, struct str line);
+
+/* Adds the collected records to the current batch of the state. */
+void handler_queue_save(struct handler_queue *queue);
+
+/* That batch is written: its records are waiting. Calls @each for each of them. */
+void handler_queue_release(struct handler_queue *queue,
+                           void (*each)(void *ctx, struct handler_record *record), void *ctx);
+
+/* Frees a record that was delivered or is not needed. If that was the last one of an object that is
+ * idle, the object is freed, too. */
+void handler_queue_remove(struct handler_queue *queue, struct handler_record *record);
+
+/* Moves a waiting record to RUNNING, or a running one to WAITING or PARKED. */
+void handler_queue_move(struct handler_queue *queue, struct handler_record *record,
+                        enum handler_record_state state);
+
+/* All parked records are waiting again. Calls @each for each of them. */
+void handler_queue_unpark(struct handler_queue *queue,
+                          void (*each)(void *ctx, struct handler_record *record), void *ctx);
+
+/* The state on disk was emptied: writes all needed records again. */
+void handler_queue_rewrite(struct handler_queue *queue);
+
+struct handler_object *handler_queue_find(const struct handler_queue *queue, const char *key);
+
+/* Frees the object if it has no records and is idle. */
+void handler_object_release(struct handler_queue *queue, struct handler_object *object);
+
+/* The first record that is not parked; NULL: none. */
+struct handler_record *handler_object_first(const struct handler_object *object);
+struct handler_record *handler_queue_first(const struct handler_queue *queue);
+
+/* Records that are not parked. */
+size_t handler_queue_length(const struct handler_queue *queue);
+
+static inline struct str handler_record_line(const struct handler_record *record)
+{
+    return (struct str){record->text + record->env_len, record->line_len};
+}
+
+#endif

@@ -1,0 +1,90 @@
+/*
+ * handlers_apply.c - makes the settings of handlers from the configuration, and applies them.
+ *
+ * Checking comes first, with everything else of a configuration that can fail; applying can't.
+ */
+#include "daemon/handler/handlers_apply.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "daemon/daemon.h"
+
+/* The order of the choices in conf_table.c. */
+_Static_assert(HANDLER_EACH == 0 && HANDLER_LATEST == 1, "deliver: each, latest");
+_Static_assert(HANDLER_GAP == 0 && HANDLER_COALESCE == 1 && HANDLER_WAIT == 2,
+               "overflow: gap, coalesce, wait");
+
+static struct handler_settings settings_of(const struct conf_handler *c)
+{
+    return (struct handler_settings){
+        .name = c->name,
+        .kind = &handler_exec,
+        .argv = (const char *const *)c->exec.items, /* ends with NULL: see conf_type_list.c */
+        .filter = {.watches = (const char *const *)c->watches.items,
+                   .n_watches = c->watches.count,
+                   .namespaces = (const char *const *)c->namespaces.items,
+                   .n_namespaces = c->namespaces.count,
+                   .names = (const char *const *)c->names.items,
+                   .n_names = c->names.count,
+                   .verbs = c->verbs,
+                   .level = INF_LOG_INFO + c->level,
+                   .changed = (const char *const *)c->changed.items,
+                   .n_changed = c->changed.count,
+                   .labels = c->label_selector,
+                   .when = c->when,
+                   .initial = c->initial},
+        .record = {.object = c->object == CONF_OBJECT_NONE ? RECORD_NONE : RECORD_DIFF,
+                   .object_verbs = c->object == CONF_OBJECT_FULL   ? RECORD_ALL_VERBS
+                                   : c->object == CONF_OBJECT_DIFF ? 1u << INF_DELETED
+                                                                   : 0,
+                   .context = CONTEXT_LABELS | CONTEXT_OWNER | CONTEXT_NODE,
+                   .max_line = c->max_line},
+        .deliver = (enum handler_deliver)c->deliver,
+        .overflow = (enum handler_overflow)c->overflow,
+        .queue_bytes = c->queue,
+        .concurrency = (uint32_t)c->concurrency,
+        .timeout_ms = c->timeout_ms,
+        .retry_max = (uint32_t)c->retry.max,
+        .backoff_min_ms = (uint32_t)c->retry.backoff.min_ms,
+        .backoff_max_ms = (uint32_t)c->retry.backoff.max_ms,
+    };
+}
+
+static struct handler_settings *make_settings(const struct conf *conf)
+{
+    struct handler_settings *settings = xcalloc(conf->n_handlers + 1, sizeof(*settings));
+    for (size_t i = 0; i < conf->n_handlers; i++)
+        settings[i] = settings_of(&conf->handlers[i]);
+    return settings;
+}
+
+int handlers_apply_check(const struct conf *conf, struct inf_error *err)
+{
+    struct handler_settings *settings = make_settings(conf);
+    int rc = handlers_check(settings, conf->n_handlers, err);
+    free(settings);
+    return rc;
+}
+
+void handlers_apply(struct daemon *d, const struct conf *conf)
+{
+    struct handler_settings *settings = make_settings(conf);
+    handlers_set(&d->handlers, settings, conf->n_handlers);
+    free(settings);
+}
+
+void handlers_apply_open(struct daemon *d)
+{
+    struct handler_host *host = &d->handlers.host;
+    handlers_init(&d->handlers);
+    child_spawner_init(&d->spawner, &d->loop);
+    rng_init(&d->rng);
+    host->clock = &d->loop.clock;
+    host->spawner = &d->spawner.spawner;
+    host->journal = &d->journal;
+    host->hash_key = (struct siphash_key){rng_next(&d->rng), rng_next(&d->rng)};
+    host->rng = &d->rng;
+    host->owner = &d->log;
+    host->log = daemon_log_line;
+}
