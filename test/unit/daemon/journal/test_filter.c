@@ -157,7 +157,7 @@ static void a_condition_must_begin_with_a_change_or_hold(void **state)
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct sample sample;
         sample_pod(&sample, rows[i].before, rows[i].after);
-        assert_int_equal(takes(&s, &sample), rows[i].taken);
+        assert_int_equal(accepts(&s, &sample), rows[i].taken);
         sample_free(&sample);
     }
 }
