@@ -190,13 +190,16 @@ static bool queue_is_used(const struct daemon *d, const char *name)
     return handlers_use_queue(&d->handlers, name);
 }
 
-/* Whether a watch waits for the identity of its cluster and may then continue from @saved. */
+/* Whether a watch waits for the identity of its cluster, or for its namespaces, and may then continue from
+ * @saved. */
 static bool stream_may_be_used(const struct daemon *d, const struct inf_state_stream *saved)
 {
     const char *id = inf_state_stream_id(saved);
     list_for_each(node, &d->watchers) {
         const struct watcher *w = container_of(node, struct watcher, node);
-        if (stream_id_match_watch(id, w) == STREAM_UNDECIDED)
+        enum stream_match match = stream_id_match_watch(id, w);
+        bool may_be_selected = namespace_tracker_is_active(&w->tracker) && !w->tracker.compared;
+        if (match == STREAM_UNDECIDED || (match == STREAM_SAME && may_be_selected))
             return true;
     }
     return false;

@@ -265,6 +265,76 @@ class Identity(Restarted):
         self.assert_continued(self.second_run_with(conf))
 
 
+class Namespaces(Restarted):
+    """A watch that selects namespaces by label: they may be others after a restart."""
+
+    def conf(self, **changes):
+        watch = {'resource': 'configmaps', 'ignore': [], 'namespace_selector': 'team=shop'}
+        return super().conf(**{'watches': [watch], **changes})
+
+    def namespace(self, name, team='shop'):
+        self.sim.control('put', {'metadata': {'name': name, 'labels': {'team': team}}}, resource='namespaces')
+
+    def objects(self, *names):
+        for name in names:
+            ns, name = name.split('/')
+            self.sim.put('configmaps', {'metadata': {'name': name, 'namespace': ns}, 'data': {'a': 'b'}})
+
+    def selected(self, *namespaces):
+        return {key: value for key, value in self.on_server().items() if key[1] in namespaces}
+
+    def run_until(self, *namespaces, number=signal.SIGKILL):
+        """A run that ends when the log has the objects of these namespaces. Returns the changes: {(type, key): record}."""
+        runs = len(runs_of(self.log.read()))
+        daemon = self.start()
+        self.wait_ready()
+        self.log.wait_for(lambda records: len(runs_of(records)) > runs and fold(records) == self.selected(*namespaces),
+                          lambda: f'the objects of {namespaces}; {daemon.stderr_text()[-3000:]}')
+        self.assertEqual(daemon.end(number), 0 if number == signal.SIGTERM else -number, daemon.stderr_text())
+        records = [r for r in runs_of(self.log.read())[-1] if r['type'] in CHANGES]
+        return {(r['type'], f'{r["namespace"]}/{r["name"]}'): r for r in records}
+
+    def setUp(self):
+        super().setUp()
+        for ns in 'abcd':
+            self.namespace(ns, 'shop' if ns != 'd' else 'other')
+            self.objects(f'{ns}/x', f'{ns}/y')
+
+    def test_continues(self):
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            with self.subTest(number=number):
+                self.run_until('a', 'b', 'c', number=number)
+                self.assertEqual(self.run_until('a', 'b', 'c'), {})
+                self.objects(f'a/new-{number}')
+                self.assertEqual(list(self.run_until('a', 'b', 'c')), [('ADDED', f'a/new-{number}')])
+
+    def test_namespaces_that_left_were_deleted_or_came(self):
+        self.run_until('a', 'b', 'c')
+        self.namespace('a', 'other')
+        for name in 'xy':
+            self.sim.control('delete', resource='configmaps', namespace='b', name=name)
+        self.sim.control('delete', resource='namespaces', name='b')
+        self.namespace('d', 'shop')
+        changes = self.run_until('c', 'd')
+        self.assertEqual(sorted(changes), [('ADDED', 'd/x'), ('ADDED', 'd/y'), ('DELETED', 'a/x'), ('DELETED', 'a/y'),
+                                           ('DELETED', 'b/x'), ('DELETED', 'b/y')])
+        for (verb, _), record in changes.items():
+            if verb == 'DELETED':
+                self.assertEqual((record['origin'], record['final'], record.get('why')), ('resumed', False, None), record)
+        self.assertEqual(self.run_until('c', 'd'), {})
+        self.namespace('a')
+        self.assertEqual(sorted(self.run_until('a', 'c', 'd')), [('ADDED', 'a/x'), ('ADDED', 'a/y')])
+
+    def test_leaving_is_not_repeated_by_the_next_run(self):
+        self.run_until('a', 'b', 'c')
+        daemon = self.start()
+        self.wait_ready()
+        self.namespace('b', 'other')
+        self.log.wait_for(lambda records: fold(records) == self.selected('a', 'c'), 'b gone')
+        daemon.end(signal.SIGKILL)
+        self.assertEqual(self.run_until('a', 'c'), {})
+
+
 class Command(Restarted):
     """informerd state ls, verify and drop."""
 

@@ -4,12 +4,14 @@
  *
  *     selected           CLOSED -> OPEN
  *     deleted            OPEN -> ENDING until its objects are reported as deleted, or for GRACE_MS
- *     left, or overdue   -> LEAVING: closed; its reported objects are reported as deleted, in
- *                        slices; then it is freed
+ *     left, or overdue   -> LEAVING: ended; its reported objects are reported as deleted, then it
+ *                        is freed
  *     selected again     ENDING -> OPEN, or LEAVING -> RETURNING -> OPEN
  *
- * While the watch is held nothing is reported; the watcher schedules `adjust_streams`
- * again afterwards. Namespaces over NAMESPACE_TRACKER_MAX get no stream, and the watch is not
+ * With state on disk, a namespace that has saved objects and is not in the first list was deleted or
+ * has left while the daemon did not run: its stream is opened with these objects and ended.
+ *
+ * Namespaces over NAMESPACE_TRACKER_MAX get no stream, and the watch is not
  * synced: its status has the error.
  */
 #include "daemon/watch/namespace_tracker.h"
@@ -23,11 +25,11 @@
 #include "base/err.h"
 #include "base/text/glob.h"
 #include "daemon/daemon_log.h"
+#include "daemon/watch/stream_id.h"
 #include "daemon/watch/watcher.h"
 
 enum {
     GRACE_MS = 30 * 1000, /* for deletions of all objects of a deleted namespace */
-    SLICE = 256,          /* objects reported as deleted before other tasks run */
 };
 
 static struct watcher *watcher_of(const struct namespace_tracker *f)
@@ -47,14 +49,19 @@ void namespace_tracker_adjust(struct namespace_tracker *f)
 
 /* ---- events of namespaces ---- */
 
-static struct watch_stream *find_stream(const struct watcher *w, const char *ns)
+static struct watch_stream *find_stream_of(const struct watcher *w, struct str ns)
 {
     list_for_each(node, &w->streams) {
         struct watch_stream *stream = container_of(node, struct watch_stream, node);
-        if (strcmp(stream->ns, ns) == 0)
+        if (str_eq(str_of(stream->ns), ns))
             return stream;
     }
     return NULL;
+}
+
+static struct watch_stream *find_stream(const struct watcher *w, const char *ns)
+{
+    return find_stream_of(w, str_of(ns));
 }
 
 static bool is_selected(const struct watch_stream *stream)
@@ -69,7 +76,8 @@ static void deselect_stream(struct namespace_tracker *f, struct watch_stream *st
 {
     f->selected--;
     stream->ns_deleted = ns_deleted;
-    sm_move(&stream->sm, stream->informer ? (int)open_as : STREAM_LEAVING, "deselected");
+    sm_move(&stream->sm, stream->sm.state == STREAM_OPEN ? (int)open_as : STREAM_LEAVING,
+            "deselected");
 }
 
 static void select_namespace(struct namespace_tracker *f, const char *ns)
@@ -84,7 +92,8 @@ static void select_namespace(struct namespace_tracker *f, const char *ns)
         list_push(&w->streams, &stream->node);
         f->selected++;
     } else if (!is_selected(stream)) {
-        sm_move(&stream->sm, stream->informer ? STREAM_OPEN : STREAM_RETURNING, "selected again");
+        sm_move(&stream->sm, watch_stream_is_leaving(stream) ? STREAM_RETURNING : STREAM_OPEN,
+                "selected again");
         f->selected++;
     }
 }
@@ -166,6 +175,8 @@ static void open_stream(struct namespace_tracker *f, struct watch_stream *stream
         daemon_log_printf(w->cluster->log, INF_LOG_ERROR, "%s", err.text);
         return;
     }
+    if (!stream->informer) /* the cluster is not identified yet */
+        return;
     f->open++;
     stream->late = w->synced;
     watch_stream_begin(stream);
@@ -173,67 +184,94 @@ static void open_stream(struct namespace_tracker *f, struct watch_stream *stream
         inf_handler_pause(&stream->handler);
 }
 
-/* Reports what the stream reported as deleted, in slices. True if objects are left after one slice,
- * or because the watch is held. */
-static bool report_some_deleted(struct watcher *w, struct watch_stream *stream)
-{
-    for (int i = 0; i < SLICE && !event_channel_is_held(&w->channel); i++) {
-        const struct inf_object *object = reported_objects_take(&stream->reported);
-        struct inf_event gone = {.verb = INF_DELETED,
-                                 .origin = INF_LIVE,
-                                 .old_object = object,
-                                 .final = !stream->ns_deleted,
-                                 .received_us = clock_wall_us(w->cluster->clock)};
-        if (!object)
-            return false;
-        event_channel_event(&w->channel, &gone, stream->ns_deleted ? "deleted" : SELECTION_NS_LEFT);
-        inf_object_unref(object);
-    }
-    return !reported_objects_is_empty(&stream->reported);
-}
-
-static bool must_close(const struct watcher *w, const struct watch_stream *stream)
+static bool must_leave(const struct watcher *w, const struct watch_stream *stream)
 {
     if (stream->sm.state == STREAM_ENDING)
-        return reported_objects_is_empty(&stream->reported) ||
+        return watch_stream_is_empty(stream) ||
                clock_now_ms(w->cluster->clock) >= stream->ending_until_ms;
     return stream->sm.state == STREAM_DESELECTED;
 }
 
-/* True if `adjust_streams` has to run again for this stream without waiting for an event. */
-static bool adjust_stream(struct namespace_tracker *f, struct watch_stream *stream)
+static void end_stream(struct namespace_tracker *f, struct watch_stream *stream)
 {
-    struct watcher *w = watcher_of(f);
-    if (must_close(w, stream)) { /* events that it has not reported yet are dropped */
-        watch_stream_close(stream);
-        f->open--;
-        sm_move(&stream->sm, STREAM_LEAVING, "closed");
-    }
-    if (stream->sm.state == STREAM_LEAVING || stream->sm.state == STREAM_RETURNING) {
-        if (report_some_deleted(w, stream))
-            return !event_channel_is_held(&w->channel);
+    f->open--;
+    watch_stream_leave(stream, stream->ns_deleted ? "namespace deleted" : SELECTION_NS_LEFT);
+}
+
+/* A stream that is LEAVING without an informer never was open. */
+static void adjust_stream(struct namespace_tracker *f, struct watch_stream *stream)
+{
+    if (must_leave(watcher_of(f), stream))
+        end_stream(f, stream);
+    if (watch_stream_is_leaving(stream) && (!stream->informer || watch_stream_is_empty(stream))) {
         if (stream->sm.state == STREAM_LEAVING) {
-            watch_stream_free(stream);
-            return false;
+            watch_stream_discard(stream);
+            return;
         }
+        saved_stream_drop(stream);
+        watch_stream_close(stream);
         sm_move(&stream->sm, STREAM_CLOSED, "its objects are reported as deleted");
     }
     if (stream->sm.state == STREAM_CLOSED)
         open_stream(f, stream);
-    return false;
+}
+
+/* ---- namespaces of the last run ---- */
+
+/* Reports the objects of the saved stream @id as deleted. */
+static void end_saved(struct namespace_tracker *f, const char *id)
+{
+    struct watcher *w = watcher_of(f);
+    struct str ns = stream_id_part(id, "namespace");
+    char *name = xstrndup(ns.at, ns.len);
+    struct watch_stream *stream = watch_stream_new(w, name);
+    stream->left_unseen = true;
+    list_push(&w->streams, &stream->node);
+    open_stream(f, stream);
+    sm_move(&stream->sm, stream->informer ? STREAM_DESELECTED : STREAM_LEAVING,
+            "not selected any more");
+    free(name);
+}
+
+/* The id of a saved stream of this watch whose namespace has no stream; NULL: none. @ret_undecided: whether
+ * there may be one, when the cluster is identified. */
+static const char *find_left_unseen(const struct namespace_tracker *f, bool *ret_undecided)
+{
+    const struct watcher *w = watcher_of(f);
+    struct inf_state_stream *s = NULL;
+    while ((s = inf_state_stream_next(w->cluster->state, s))) {
+        const char *id = inf_state_stream_id(s);
+        enum stream_match match =
+            inf_state_stream_is_restored(s) ? stream_id_match_watch(id, w) : STREAM_OTHER;
+        struct str ns = stream_id_part(id, "namespace");
+        *ret_undecided |= match == STREAM_UNDECIDED;
+        if (match == STREAM_SAME && !find_stream_of(w, ns))
+            return id;
+    }
+    return NULL;
+}
+
+/* When the first list of namespaces is complete. */
+static void end_left_unseen(struct namespace_tracker *f)
+{
+    bool undecided = false;
+    const char *id;
+    if (f->compared || !watcher_of(f)->cluster->state || !inf_handler_synced(&f->handler))
+        return;
+    while (f->open < NAMESPACE_TRACKER_MAX && (id = find_left_unseen(f, &undecided)))
+        end_saved(f, id);
+    f->compared = !undecided;
 }
 
 static void adjust_streams(struct task *task)
 {
     struct namespace_tracker *f = container_of(task, struct namespace_tracker, adjust);
     struct watcher *w = watcher_of(f);
-    bool again = false;
+    end_left_unseen(f);
     list_for_each_safe(node, &w->streams)
-        again |= adjust_stream(f, container_of(node, struct watch_stream, node));
+        adjust_stream(f, container_of(node, struct watch_stream, node));
     watcher_check_synced(w);
     event_consumers_flush(w->channel.consumers);
-    if (again)
-        namespace_tracker_adjust(f);
 }
 
 /* ---- life ---- */
@@ -285,7 +323,8 @@ void namespace_tracker_change(struct namespace_tracker *f, const struct conf_wat
     }
     list_for_each(node, &w->streams) {
         struct watch_stream *stream = container_of(node, struct watch_stream, node);
-        watch_stream_change(stream, stream->ns, why);
+        if (!watch_stream_is_leaving(stream))
+            watch_stream_change(stream, stream->ns, why);
     }
     namespace_tracker_adjust(f);
 }

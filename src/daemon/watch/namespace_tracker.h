@@ -6,7 +6,7 @@
  * One more stream watches the namespaces themselves.
  *
  *     a namespace gets selected   its stream opens; its objects are reported as ADDED when listed
- *     it leaves the selection     its stream closes; each object that was reported is reported as
+ *     it leaves the selection     its stream ends; each object that was reported is reported as
  *                                 DELETED once, with the reason that the namespace left
  *     it is deleted               its stream stays open for a limited time, because the server
  *                                 reports the deletion of each object
@@ -35,6 +35,7 @@ struct namespace_tracker {
     struct task adjust;
     struct timer grace; /* ends the wait for objects of deleted namespaces */
     char *why;          /* why the selector was changed last; NULL: it never was */
+    bool compared;      /* with the saved namespaces of the last run */
     bool reselected;    /* the last list was the first one with a changed selector */
     size_t selected;    /* namespaces */
     size_t open;        /* selected namespaces that have a stream */

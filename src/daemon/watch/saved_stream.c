@@ -29,12 +29,9 @@ enum {
 
 /* ---- finding ---- */
 
-/* Not if namespaces are selected by label: what has to be reported as deleted when a namespace leaves
- * the selection is not saved. */
 static struct inf_state *state_for(const struct watch_stream *stream)
 {
-    const struct watcher *w = stream->watcher;
-    return w->conf->namespace_selector ? NULL : w->cluster->state;
+    return stream->watcher->cluster->state;
 }
 
 /* The stream of the last run that has the same objects, perhaps in another form. NULL: none. */
@@ -177,7 +174,12 @@ void saved_stream_batch_end(struct watch_stream *stream)
     struct saved_stream *saved = &stream->saved;
     switch (saved->state) {
     case SAVED_NOT: break;
-    case SAVED_COMPLETE: save_position(stream); break;
+    case SAVED_COMPLETE:
+        if (watch_stream_is_leaving(stream)) /* it lacks objects that exist */
+            mark_mixed(saved->stream);
+        else
+            save_position(stream);
+        break;
     case SAVED_OUTDATED:
     case SAVED_REGROUPED:
         if (inf_handler_position(&stream->handler))

@@ -88,6 +88,19 @@ static bool left_the_stream(const struct watch_stream *stream, const struct inf_
     return stream->sm.state == STREAM_ENDED || (stream->ns && strcmp(stream->ns, ns) != 0);
 }
 
+/* What the end of @stream, whose namespace is no longer selected, reports as @event. Returns the reason;
+ * NULL: unknown. */
+static const char *describe_leaving(const struct watch_stream *stream, struct inf_event *event)
+{
+    if (stream->left_unseen) {
+        event->origin = INF_RESUMED;
+        return NULL;
+    }
+    event->origin = INF_LIVE;
+    event->final = !stream->ns_deleted;
+    return stream->ns_deleted ? "deleted" : SELECTION_NS_LEFT;
+}
+
 /* ---- handler ---- */
 
 static struct watch_stream *stream_of(struct inf_handler *handler)
@@ -106,19 +119,17 @@ static void on_event(struct inf_handler *handler, struct inf_informer *informer,
     /* the first list of a namespace that was added later is not part of the initial sync */
     if (stream->late && event->origin == INF_INITIAL)
         reported.origin = INF_RELIST;
-    if ((event->origin == INF_RELIST || event->origin == INF_RESUMED) &&
-        left_the_stream(stream, event))
+    if (watch_stream_is_leaving(stream) && stream->sm.state != STREAM_ENDED &&
+        event->verb == INF_DELETED && event->origin != INF_LIVE)
+        reason = describe_leaving(stream, &reported);
+    else if ((event->origin == INF_RELIST || event->origin == INF_RESUMED) &&
+             left_the_stream(stream, event))
         reason = SELECTION_NS_LEFT;
     else if (event->verb == INF_DELETED && left_selection_for_certain(stream, event))
         reason = SELECTION_LEFT;
     watcher_resolve(w, event->origin != INF_LIVE);
     event_channel_event(&w->channel, &reported, reason);
     saved_stream_note(stream, event);
-    if (!namespace_tracker_is_active(&w->tracker))
-        return;
-    reported_objects_note(&stream->reported, event);
-    if (stream->sm.state == STREAM_ENDING && reported_objects_is_empty(&stream->reported))
-        namespace_tracker_adjust(&w->tracker);
 }
 
 /* The caller frees the result. */
@@ -137,11 +148,14 @@ void watch_stream_gap(const struct watch_stream *stream, const struct inf_gap *g
     free(text);
 }
 
+/* The end of a stream is no gap if its namespace left the selection. */
 static void on_gap(struct inf_handler *handler, struct inf_informer *informer,
                    const struct inf_gap *gap)
 {
+    struct watch_stream *stream = stream_of(handler);
     (void)informer;
-    watch_stream_gap(stream_of(handler), gap);
+    if (!watch_stream_is_leaving(stream) || stream->sm.state == STREAM_ENDED)
+        watch_stream_gap(stream, gap);
 }
 
 static void on_synced(struct inf_handler *handler, struct inf_informer *informer)
@@ -187,6 +201,9 @@ static void on_batch_end(struct inf_handler *handler, struct inf_informer *infor
     event_consumers_flush(stream->watcher->channel.consumers);
     if (watch_stream_is_over(stream))
         watcher_tidy(stream->watcher);
+    else if (namespace_tracker_is_active(&stream->watcher->tracker) &&
+             stream->sm.state != STREAM_OPEN && watch_stream_is_empty(stream))
+        namespace_tracker_adjust(&stream->watcher->tracker);
 }
 
 /* ---- life ---- */
@@ -196,7 +213,6 @@ struct watch_stream *watch_stream_new(struct watcher *watcher, const char *ns)
     struct watch_stream *stream = NEW(struct watch_stream);
     list_init(&stream->node);
     sm_init(&stream->sm, stream_states, STREAM_CLOSED, "watch_stream", NULL);
-    reported_objects_init(&stream->reported);
     stream->watcher = watcher;
     stream->ns = ns ? xstrdup(ns) : NULL;
     return stream;
@@ -297,15 +313,33 @@ struct watch_stream *watch_stream_split_off(struct watch_stream *stream, const c
     return part;
 }
 
+bool watch_stream_is_leaving(const struct watch_stream *stream)
+{
+    return stream->sm.state == STREAM_ENDED || stream->sm.state == STREAM_LEAVING ||
+           stream->sm.state == STREAM_RETURNING;
+}
+
 bool watch_stream_is_current(const struct watch_stream *stream)
 {
-    return stream->informer && stream->sm.state != STREAM_ENDED;
+    return stream->informer && !watch_stream_is_leaving(stream);
+}
+
+void watch_stream_leave(struct watch_stream *stream, const char *why)
+{
+    sm_move(&stream->sm, STREAM_LEAVING, "%s", why);
+    inf_informer_end(stream->informer, why);
 }
 
 void watch_stream_end(struct watch_stream *stream, const char *why)
 {
     sm_move(&stream->sm, STREAM_ENDED, "%s", why);
     inf_informer_end(stream->informer, why);
+}
+
+bool watch_stream_is_empty(const struct watch_stream *stream)
+{
+    return inf_handler_synced(&stream->handler) && !inf_handler_backlog(&stream->handler) &&
+           !inf_store_count(inf_informer_store(stream->informer));
 }
 
 bool watch_stream_is_over(const struct watch_stream *stream)
@@ -332,7 +366,6 @@ void watch_stream_free(struct watch_stream *stream)
     saved_stream_close(stream);
     list_remove(&stream->node);
     watch_stream_close(stream);
-    reported_objects_free(&stream->reported);
     free(stream->ns);
     free(stream);
 }

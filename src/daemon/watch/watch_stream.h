@@ -14,7 +14,6 @@
 #include "base/list.h"
 #include "base/sm.h"
 #include "daemon/conf/conf.h"
-#include "daemon/watch/reported_objects.h"
 #include "daemon/watch/saved_stream.h"
 
 struct watcher;
@@ -26,7 +25,7 @@ enum watch_stream_state {
     /* only if its namespace was selected by label: */
     STREAM_ENDING,     /* its namespace was deleted, perhaps: the server reports its objects */
     STREAM_DESELECTED, /* open, but to be closed */
-    STREAM_LEAVING,    /* closed; its reported objects are being reported as deleted */
+    STREAM_LEAVING,    /* ended; its reported objects are being reported as deleted */
     STREAM_RETURNING,  /* the same, but its namespace was selected again: it opens afterwards */
 };
 
@@ -41,9 +40,9 @@ struct watch_stream {
     bool late; /* opened after the first sync: its objects are not reported as initial */
 
     /* if its namespace was selected by label: see namespace_tracker.c */
-    bool ns_deleted;                  /* the namespace is not selected because it was deleted */
-    uint64_t ending_until_ms;         /* STREAM_ENDING: it is closed at this time */
-    struct reported_objects reported; /* what has to be reported as deleted when it leaves */
+    bool ns_deleted;          /* the namespace is not selected because it was deleted */
+    bool left_unseen;         /* it was deleted or left while the daemon did not run */
+    uint64_t ending_until_ms; /* STREAM_ENDING: it is ended at this time */
 };
 
 /* Whether it watches its namespace, rather than only reporting deletions there. */
@@ -76,6 +75,16 @@ void watch_stream_merge(struct watch_stream *stream, struct watch_stream *other)
  * @stream to another namespace must follow. */
 struct watch_stream *watch_stream_split_off(struct watch_stream *stream, const char *ns,
                                             const char *why);
+
+/* Whether it was ended: its objects are being reported as deleted. */
+bool watch_stream_is_leaving(const struct watch_stream *stream);
+
+/* Whether all objects that it has reported were reported as deleted. */
+bool watch_stream_is_empty(const struct watch_stream *stream);
+
+/* The same as watch_stream_end() for a namespace that was selected by label: no RELIST, and the deletions
+ * are live ones. */
+void watch_stream_leave(struct watch_stream *stream, const char *why);
 
 /* Ends a stream whose namespace is no longer watched: its reported objects are reported as
  * deleted, with @why. */

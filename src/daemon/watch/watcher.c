@@ -128,7 +128,7 @@ static bool is_synced(const struct watcher *w)
     list_for_each(node, &w->streams) {
         const struct watch_stream *stream = container_of(node, struct watch_stream, node);
         if (stream->sm.state == STREAM_CLOSED ||
-            (stream->informer && !inf_handler_synced(&stream->handler)))
+            (watch_stream_is_current(stream) && !inf_handler_synced(&stream->handler)))
             return false;
     }
     return namespace_tracker_complete(&w->tracker);

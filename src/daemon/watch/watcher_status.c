@@ -95,7 +95,10 @@ void watcher_status(const struct watcher *w, struct watcher_status *ret)
         if (!stream->informer)
             continue;
         inf_informer_status(stream->informer, &one);
-        watcher_status_add(ret, &one, stream->ns);
+        if (stream->sm.state == STREAM_LEAVING || stream->sm.state == STREAM_RETURNING)
+            add_counters(&ret->sum, &one);
+        else
+            watcher_status_add(ret, &one, stream->ns);
         store = inf_informer_store(stream->informer);
         ret->objects += inf_store_count(store);
         ret->bytes += inf_store_bytes(store);
