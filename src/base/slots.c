@@ -30,6 +30,10 @@ void __lsan_unregister_root_region(const void *at, size_t size);
 enum {
     SLOT_PAGE_SIZE = 64 * 1024,
     SLOTS_MIN = 8, /* in a page; fewer would leave too much of it unused */
+
+    /* Pages of a struct that has this many are filled soon, and get their memory at once: 16 page faults
+     * less. */
+    POPULATE_FROM = 8,
 };
 
 struct free_slot {
@@ -60,14 +64,24 @@ static bool has_pages(const struct slots *slots)
     return page_slots(slots) >= SLOTS_MIN;
 }
 
-/* At an address that is a multiple of its size: a part of twice its size. */
-static void *map_page(void)
+static char *map_memory(size_t size, int flags)
 {
-    char *at =
-        mmap(NULL, 2 * SLOT_PAGE_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    size_t before;
+    char *at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
     if (at == MAP_FAILED)
         abort();
+    return at;
+}
+
+/* At an address that is a multiple of its size. Mostly it follows another page. Otherwise it is a part of
+ * twice its size. */
+static void *map_page(int flags)
+{
+    char *at = map_memory(SLOT_PAGE_SIZE, flags);
+    size_t before;
+    if ((uintptr_t)at % SLOT_PAGE_SIZE == 0)
+        return at;
+    munmap(at, SLOT_PAGE_SIZE);
+    at = map_memory(2 * SLOT_PAGE_SIZE, 0);
     before = (SLOT_PAGE_SIZE - (uintptr_t)at % SLOT_PAGE_SIZE) % SLOT_PAGE_SIZE;
     if (before)
         munmap(at, before);
@@ -77,7 +91,8 @@ static void *map_page(void)
 
 static struct slot_page *page_new(struct slots *slots)
 {
-    struct slot_page *page = map_page();
+    struct slot_page *page = map_page(slots->pages >= POPULATE_FROM ? MAP_POPULATE : 0);
+    slots->pages++;
     *page = (struct slot_page){.used = 0};
     __asan_poison_memory_region(page->bytes, SLOT_PAGE_ROOM);
     __lsan_register_root_region(page, SLOT_PAGE_SIZE);
@@ -85,8 +100,9 @@ static struct slot_page *page_new(struct slots *slots)
     return page;
 }
 
-static void page_free(struct slot_page *page)
+static void page_free(struct slots *slots, struct slot_page *page)
 {
+    slots->pages--;
     list_remove(&page->node);
     __asan_unpoison_memory_region(page->bytes, SLOT_PAGE_ROOM);
     __lsan_unregister_root_region(page, SLOT_PAGE_SIZE);
@@ -98,6 +114,7 @@ static void page_free(struct slot_page *page)
 void slots_init(struct slots *slots, size_t size)
 {
     slots->size = (size + sizeof(void *) - 1) / sizeof(void *) * sizeof(void *);
+    slots->pages = 0;
     list_init(&slots->partial);
 }
 
@@ -133,5 +150,5 @@ void slots_give(struct slots *slots, void *slot)
     page->free = free_slot;
     __asan_poison_memory_region(slot, slots->size);
     if (page->used == 0)
-        page_free(page);
+        page_free(slots, page);
 }

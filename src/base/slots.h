@@ -17,6 +17,7 @@
 
 struct slots {
     size_t size;         /* of one */
+    unsigned pages;      /* in use */
     struct list partial; /* pages with room */
 };
 

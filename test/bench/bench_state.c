@@ -122,6 +122,7 @@ static void save_batch(struct bench *b)
 {
     struct inf_state_stream *stream = inf_state_stream(b->state, "pods");
     struct inf_state_info info;
+    bool changing = b->at >= b->pods;
     if (b->at == b->pods) {
         inf_state_info(b->state, &info);
         b->written = info.written_bytes;
@@ -132,7 +133,7 @@ static void save_batch(struct bench *b)
     }
     for (size_t n = 0; n < BATCH && b->at < b->pods; n++, b->at++)
         save_pod(b, stream, b->at, b->at + 1);
-    for (size_t n = 0; n < BATCH && b->at >= b->pods && b->at < b->pods + b->changes; n++, b->at++)
+    for (size_t n = 0; n < BATCH && changing && b->at < b->pods + b->changes; n++, b->at++)
         save_pod(b, stream, b->at * 7919 % b->pods, b->at + 1);
     inf_state_position(stream, "1");
     inf_state_flush(b->state);

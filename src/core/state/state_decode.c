@@ -60,8 +60,7 @@ static bool check_record(struct inf_state *state, const char **ret_wrong)
     struct loader *l = state->loader;
     struct record record;
     size_t size;
-    enum record_result result =
-        record_read((struct str){l->bytes + l->at, l->have - l->at}, &record, &size);
+    enum record_result result = record_read(loader_bytes(l, l->at), &record, &size);
     if (result == RECORD_SHORT && l->have < l->size)
         return false;
     if (result != RECORD_OK && MUTANT("state: batch end ignored") && l->records) {
@@ -102,7 +101,7 @@ static bool apply_record(struct inf_state *state, const char **ret_wrong)
         l->batch = l->at;
         return true;
     }
-    record_peek((struct str){l->bytes + l->at, l->have - l->at}, &record, &size);
+    record_peek(loader_bytes(l, l->at), &record, &size);
     place.len = (uint32_t)size;
     *ret_wrong = state_apply(state, &record, place);
     l->at += size;

@@ -21,9 +21,11 @@
 #include "core/mutant.h"
 
 enum {
-    PIECE = 1024 * 1024,
-    SLICE = 32,                        /* records between two looks at the budget */
-    HANG_MS = 10 * 1000,               /* a read that takes longer: start without the state */
+    PIECE = 512 * 1024,
+    BUFFER =
+        4 * 1024 * 1024, /* for pieces and the batch that they belong to, unless it is larger */
+    SLICE = 32,          /* records between two looks at the budget */
+    HANG_MS = 10 * 1000, /* a read that takes longer: start without the state */
     SEGMENT_MAX = 1024 * 1024 * 1024,  /* LIMIT: bytes of a segment */
     DICTIONARY_MAX = 16 * 1024 * 1024, /* LIMIT: bytes of a dictionary */
     FILES_MAX = 1024 * 1024,           /* LIMIT: segments, and dictionaries */
@@ -339,11 +341,28 @@ static void on_piece(struct inf_state *state, int64_t result)
     task_schedule(state->clock, &l->task);
 }
 
+/* Makes room for @len more bytes. The current batch must stay: it is applied when its end was read. */
+static void make_room(struct loader *l, size_t len)
+{
+    size_t needed = l->have - l->base + len;
+    if (needed > l->cap && l->base < l->batch) {
+        memmove(l->bytes, l->bytes + (l->batch - l->base), l->have - l->batch);
+        l->base = l->batch;
+        needed = l->have - l->base + len;
+    }
+    if (needed > l->cap) {
+        l->cap = needed < BUFFER ? BUFFER : needed * 2;
+        l->bytes = xrealloc(l->bytes, l->cap);
+    }
+}
+
 static void read_piece(struct inf_state *state)
 {
     struct loader *l = state->loader;
     size_t len = l->size - l->have < PIECE ? l->size - l->have : PIECE;
-    state_io_read(start_io(state), state->load_fd, l->bytes + l->have, len, l->have, on_piece);
+    make_room(l, len);
+    state_io_read(start_io(state), state->load_fd, l->bytes + (l->have - l->base), len, l->have,
+                  on_piece);
 }
 
 /* ---- dictionaries ---- */
@@ -403,22 +422,19 @@ static void on_stat(struct inf_state *state, int64_t result)
         begin_discard(state);
         return;
     }
-    if (l->cap < size) {
-        free(l->bytes);
-        l->bytes = xmalloc(size);
-        l->cap = size;
-    }
     l->size = size;
-    l->have = l->batch = l->at = l->apply_end = 0;
+    l->base = l->have = l->batch = l->at = l->apply_end = 0;
     l->records = 0;
     l->torn = l->has_batch = false;
     label_list_clear(&l->labels);
-    if (l->reading_dictionaries)
+    if (l->reading_dictionaries) {
+        make_room(l, size);
         state_io_read(start_io(state), state->load_fd, l->bytes, l->size, 0, on_dictionary_piece);
-    else if (size)
+    } else if (size) {
         read_piece(state);
-    else
+    } else {
         end_segment(state);
+    }
 }
 
 static void on_opened(struct inf_state *state, int64_t result)

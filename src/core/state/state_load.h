@@ -15,9 +15,12 @@ struct loader {
     size_t next;                       /* index of the file that is read */
     bool reading_dictionaries;
 
-    /* the file that is read */
-    char *bytes;
-    size_t cap, size, have;
+    /* the file that is read; positions are offsets in it */
+    char *bytes;              /* of the file, from `base` on */
+    size_t cap;               /* of `bytes` */
+    size_t base;              /* everything before it was applied */
+    size_t size;              /* of the file */
+    size_t have;              /* the end of what was read */
     size_t batch;             /* where the current batch begins */
     size_t at;                /* the next record to check, or to apply */
     size_t apply_end;         /* 0: checking; else the end of the batch that is applied */
@@ -27,6 +30,12 @@ struct loader {
     uint32_t oldest;          /* that the last batch needs */
     struct label_list labels; /* that the file has defined */
 };
+
+/* What was read of the file from @at on. */
+static inline struct str loader_bytes(const struct loader *l, size_t at)
+{
+    return (struct str){l->bytes + (at - l->base), l->have - at};
+}
 
 /* Checks or applies the next record of the segment. Returns whether there may be more: not if bytes are
  * missing, if the rest is torn, or if it is wrong; then *@ret_wrong says why. */
