@@ -42,7 +42,7 @@ e2e: setup-e2e build build-mutant/made-with-$(cc) ## compare with client-go on a
 	@python3 test/e2e/run.py --build build --mutant build-mutant $(ARGS)
 
 bench: setup-bench build ## measure CPU, memory and latency against client-go and kube-rs; ARGS=--quick
-	@ninja -C build test/bench/floor test/bench/replay test/bench/library test/bench/log_reader >&2
+	@ninja -C build test/bench/bench_state test/bench/floor test/bench/replay test/bench/library test/bench/log_reader >&2
 	@python3 test/bench/bench.py build $(ARGS)
 
 realistic: setup-e2e build ## measure the volume of event logs on a real control plane with 100 simulated nodes; about 10 minutes
@@ -55,12 +55,12 @@ steps: build ## measure how long the engine holds the loop, and each step of a c
 	@build/test/bench/bench_store
 
 instructions: setup-instructions build ## count instructions per change; fails if 5 % above the recorded number
-	@ninja -C build test/bench/bench_event >&2
+	@ninja -C build test/bench/bench_event test/bench/bench_state >&2
 	@python3 test/bench/instructions.py build $(ARGS)
 
 memory: setup-test build ## measure memory per object and watch; fails above the documented limits
-	@ninja -C build test/bench/hold test/bench/bench_memory test/kubesim/kubesim >&2
-	@python3 test/bench/memory.py build/test/kubesim/kubesim test/data/recordings build/test/bench/hold build/test/bench/bench_memory
+	@ninja -C build test/bench/hold test/bench/bench_memory test/bench/bench_state test/kubesim/kubesim >&2
+	@python3 test/bench/memory.py build/test/kubesim/kubesim test/data/recordings build/test/bench/hold build/test/bench/bench_memory build/test/bench/bench_state
 
 # libFuzzer is part of clang.
 fuzz: ## run every fuzz target for SECONDS (60) with clang; fails on a finding; TARGETS='items yaml' for some of them

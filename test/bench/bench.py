@@ -34,6 +34,7 @@ import deployments
 import draw
 import peers
 import pod
+import start
 import targets
 from lib.certs import Certificates
 from life import Case, live
@@ -56,6 +57,7 @@ SHORT = ('sync', 'flat_out', 'steady')
 FULL = (
     Case('steady pace', 1000, ('sync', 'rates'), rounds=3, clients=PACED),
     Case('state on disk', 1000, ('sync', 'rates'), rounds=3, clients=STATE),
+    Case('state on disk, start', 100_000, ('start',), rounds=5, clients=(), size=7000),
     Case('10k pods', 10_000, ALL, rounds=3),
     Case('1k pods', 1000, ALL, rounds=3),
     Case('100k pods', 100_000, (*SHORT, 'reads')),
@@ -74,9 +76,14 @@ LARGE = (  # needs 10 GB of memory
 QUICK = (
     Case('steady pace', 1000, ('sync', 'rates'), clients=PACED),
     Case('state on disk', 1000, ('sync', 'rates'), clients=STATE),
+    Case('state on disk, start', 100_000, ('start',), clients=(), size=7000),
     Case('10k pods', 10_000, ALL, events=2000, paced=1000),
     Case('1k pods', 1000, ALL, events=2000, paced=1000),
 )
+
+
+def clients_of(case):
+    return USUAL if case.clients is None else case.clients
 
 
 class Stage:
@@ -88,7 +95,7 @@ class Stage:
         certificates.server('server')
         self.pki = certificates.folder
         self.peers, self.missing = {}, {}
-        wanted = {CLIENTS[name] for case in cases for name in case.clients or USUAL}
+        wanted = {CLIENTS[name] for case in cases for name in clients_of(case)}
         for name in (name for name in peers.COMMANDS if name in wanted):
             try:
                 self.peers[name] = peers.build(name)
@@ -103,7 +110,7 @@ class Stage:
         return path
 
     def clients(self, case):
-        wanted = case.clients or USUAL
+        wanted = clients_of(case)
         return [name for name, peer in CLIENTS.items() if name in wanted and peer not in self.missing
                 and (name != 'floor' or case.watches == 1)]  # it has one blocking connection
 
@@ -133,6 +140,8 @@ def middle(rounds):
 
 
 def measure(case, stage, progress):
+    if case.steps == ('start',):
+        return {'library compact': start.measure(stage.tools, case.pods, case.rounds)}
     clients = stage.clients(case)
     lives = {name: [] for name in clients}
     for round_ in range(case.rounds):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""memory.py KUBESIM RECORDINGS HOLD BENCH_MEMORY: measures the memory of objects and watches over TLS against the documented limits.
+"""memory.py KUBESIM RECORDINGS HOLD BENCH_MEMORY BENCH_STATE: measures the memory of objects and watches over TLS against the documented limits.
 
 The figures do not depend on the machine, but need a build without sanitizers.
 """
@@ -81,6 +81,21 @@ class Pods(unittest.TestCase):
     def test_20000_plain(self):
         for each in self.fill('plain', 20_000, 2000):
             self.assertLessEqual(each, 7.8 * KIB)
+
+
+class Start(unittest.TestCase):
+    def run_bench(self, *arguments):
+        return json.loads(subprocess.run([PROGRAMS[2], *map(str, arguments)], check=True, capture_output=True, text=True).stdout)
+
+    def test_100000_saved_objects(self):
+        """The peak of a start is at most a fifth above what stays; a change of 7 KB writes at most 1.2 KB."""
+        with tempfile.TemporaryDirectory() as folder:
+            saved = self.run_bench('save', folder, 100_000, 5000)
+            now = self.run_bench('start', folder)
+        print(f'# start with {now["objects"]} saved objects: peak {now["peak"] / MIB:.1f} MiB, then {now["rss"] / MIB:.1f} MiB; '
+              f'{saved["written_per_change"]} bytes written per change')
+        self.assertLessEqual(now['peak'], 1.2 * now['rss'])
+        self.assertLessEqual(saved['written_per_change'], 1200)
 
 
 class Watches(Case):

@@ -28,6 +28,13 @@ COLUMNS = (  # figure, title, unit, divisor
     ('read_namespace', 'list a namespace, 1 in 20', 'us', 1e-6),
     ('read_label', 'list by label, 1 in 100', 'us', 1e-6),
     ('read_index', 'list by index, 1 in 500', 'us', 1e-6),
+    ('start_warm', 'start to reads served', 'ms', 1e-3),
+    ('start_cold', 'the same with a cold page cache', 'ms', 1e-3),
+    ('start_loaded', 'of the warm one: files read', 'ms', 1e-3),
+    ('start_cpu', 'its CPU per object', 'us', 1e-6),
+    ('start_peak', 'its peak memory', 'MB', 1e6),
+    ('start_rss', 'memory afterwards', 'MB', 1e6),
+    ('written', 'written per change of 7 KB', 'bytes', 1),
     ('tick', 'worst tick', 'ms', 1e-3),
 )
 

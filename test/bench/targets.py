@@ -5,7 +5,7 @@ class Share(float):
 
 
 BEST, PROMPT, OTHER, RUST, FLOOR = 'informerd', 'informerd latency 0', 'client-go typed', 'kube-rs', 'floor'
-PACE = 'steady pace'
+PACE, STATE, START, LIBRARY = 'steady pace', 'state on disk', 'state on disk, start', 'library compact'
 
 
 def share(figure, case, wanted, than=OTHER):
@@ -46,6 +46,13 @@ TARGETS = (
     ('list by label, of client-go\'s lister',
      lambda at: (at('100k pods', 'library', 'read_label') / at('100k pods', OTHER, 'read_label'), Share(1 / 20))),
     ('CPU per change at 100k pods, of that at 1k', growth('event_cpu', '1k pods', '100k pods', 1.25)),
+    ('CPU per change at 1,000/s, of that without state', share('rate1000_cpu', STATE, 1.15, 'informerd without state')),
+    ('the same with a compact cache', lambda at: (at(STATE, 'informerd compact', 'rate1000_cpu') /
+                                                  at(STATE, 'informerd compact, no state', 'rate1000_cpu'), 1.15)),
+    ('start to reads served, milliseconds', lambda at: (at(START, LIBRARY, 'start_warm') * 1e3, 50)),
+    ('the same with a cold page cache, milliseconds', lambda at: (at(START, LIBRARY, 'start_cold') * 1e3, 150)),
+    ('peak memory of a start, of afterwards', lambda at: (at(START, LIBRARY, 'start_peak') / at(START, LIBRARY, 'start_rss'), 1.2)),
+    ('written per change of 7 KB, bytes', lambda at: (at(START, LIBRARY, 'written'), 1200)),
     ('200 idle watches, % of a core', lambda at: (at('200 idle watches', BEST, 'idle_cpu') * 100, 0.1)),
     ('worst tick, milliseconds', lambda at: (max(at.all(BEST, 'tick')) * 1e3, 5)),
 )

@@ -34,8 +34,7 @@ _Static_assert(PACK_SAMPLES_MAX >= 96, "room for the samples of every step");
 
 enum {
     GROWTH_STEPS = sizeof(growth) / sizeof(growth[0]),
-    STAGE_DISTANCE =
-        64,           /* objects between the stages in which a dictionary is made: another tick */
+    STAGE_DISTANCE = 16, /* objects between the stages in which a dictionary is made */
     UNSEEN_SHARE = 8, /* another dictionary is made if more of a list is newer than the last one */
     REPACK_SHARE =
         4, /* a dictionary is replaced after this many times the objects repacked for it */

@@ -157,6 +157,33 @@ static void packed_objects_stay_packed_in_a_compact_store(void **state)
     assert_true(is_packed(f->store, 0));
 }
 
+/* The labels given here are not those of the texts: the texts are not read. Other objects are. */
+static void packed_objects_with_known_labels_are_not_expanded(void **state)
+{
+    struct fixture *f = *state;
+    struct inf_store *store = store_new(&(struct siphash_key){1, 2}, NULL, 0);
+    struct generation *next = generation_new(store);
+    struct inf_selector *all = inf_selector_parse_labels("app=all", NULL);
+    const struct str saved[] = {STR("{\"app\":\"all\"}"), STR("")};
+    size_t packed = 0, count = 0;
+    store_pack(store, f->context, &small);
+    for (unsigned n = 0; n < PODS; n++) {
+        const struct inf_object *held = held_pod(f, n);
+        assert_true(generation_restore(next, held, &saved[n % 2]));
+        packed += n % 2 == 0 && object_is_packed(held);
+        inf_object_unref(held);
+    }
+    assert_true(packed > 0);
+    store_restore(store, next, "9");
+    assert_int_equal(inf_store_count(store), PODS);
+    inf_store_select(store, "", all, count_object, &count);
+    assert_int_equal(count, packed);
+    assert_true(is_packed(store, PODS - 1));
+    inf_selector_free(all);
+    while (!store_free_some(store, 3))
+        continue;
+}
+
 static void packed_objects_are_expanded_in_a_plain_store(void **state)
 {
     struct fixture *f = *state;
@@ -300,6 +327,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(packed_objects_stay_packed_in_a_compact_store),
+        TEST(packed_objects_with_known_labels_are_not_expanded),
         TEST(packed_objects_are_expanded_in_a_plain_store),
         TEST(later_objects_use_the_dictionary_of_the_restored_ones),
         TEST(a_list_of_the_same_objects_shares_them),
