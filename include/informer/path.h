@@ -66,6 +66,18 @@ typedef bool inf_path_value_fn(void *ctx, const char *json, size_t len);
 INF_API size_t inf_path_each(const struct inf_path *path, const struct inf_object *object,
                              inf_path_value_fn *each, void *ctx);
 
+/** Receives one value of the path with number @path, else like inf_path_value_fn. */
+typedef bool inf_path_values_fn(void *ctx, size_t path, const char *json, size_t len);
+
+/**
+ * Calls @each for every value of @object that one of @n paths (at most 64) names, in the object's
+ * order, until @each returns false.
+ *
+ * The values of each path are those of inf_path_each(), but the object is read once for all of them.
+ */
+INF_API void inf_paths_each(const struct inf_path *const *paths, size_t n,
+                            const struct inf_object *object, inf_path_values_fn *each, void *ctx);
+
 /**
  * Writes the first value that @path names to @buf: a string decoded, any other value as spelled.
  *

@@ -229,6 +229,63 @@ size_t inf_path_each(const struct inf_path *path, const struct inf_object *objec
     return calls;
 }
 
+struct paths_walk {
+    const struct inf_path *const *paths;
+    inf_path_values_fn *each;
+    void *ctx;
+};
+
+static bool walk_inside(const struct paths_walk *w, uint64_t live, size_t depth, struct str value);
+
+/* Reports @value for the paths that end there, and continues inside of it with the others. */
+static bool walk_match(const struct paths_walk *w, struct path_match match, size_t depth,
+                       struct str value)
+{
+    for (size_t i = 0; i < PATH_SET_MAX && match.ended >> i; i++)
+        if ((match.ended >> i & 1) && !w->each(w->ctx, i, value.at, value.len))
+            return false;
+    return !match.live || walk_inside(w, match.live, depth + 1, value);
+}
+
+/* Those of @bits whose step at @depth is a key: there is only one such member. */
+static uint64_t of_keys(const struct paths_walk *w, uint64_t bits, size_t depth)
+{
+    uint64_t found = 0;
+    for (size_t i = 0; i < PATH_SET_MAX && bits >> i; i++)
+        if ((bits >> i & 1) && w->paths[i]->steps[depth].kind == PATH_KEY)
+            found |= (uint64_t)1 << i;
+    return found;
+}
+
+/* Descends at most PATH_STEPS_MAX levels. Returns false if the caller's function did. */
+static bool walk_inside(const struct paths_walk *w, uint64_t live, size_t depth, struct str value)
+{
+    struct json_member member;
+    struct path_match match;
+    struct json_walk walk;
+    struct str item;
+    bool more = true;
+    if (json_items_start(&walk, value)) {
+        for (size_t i = 0; more && json_items_next(&walk, &item); i++)
+            more = walk_match(w, path_set_item(w->paths, live, depth, i, item), depth, item);
+        return more;
+    }
+    json_walk_start(&walk, value);
+    while (more && live && json_walk_next(&walk, &member)) {
+        match = path_set_key(w->paths, live, depth, member.key);
+        live &= ~of_keys(w, match.ended | match.live, depth);
+        more = walk_match(w, match, depth, member.value);
+    }
+    return more;
+}
+
+void inf_paths_each(const struct inf_path *const *paths, size_t n, const struct inf_object *object,
+                    inf_path_values_fn *each, void *ctx)
+{
+    struct paths_walk walk = {paths, each, ctx};
+    walk_inside(&walk, path_set_all(n), 0, json_of(object));
+}
+
 int inf_path_string(const struct inf_path *path, const struct inf_object *object, char *buf,
                     size_t size)
 {

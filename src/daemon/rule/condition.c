@@ -73,9 +73,8 @@ static bool contains(const struct condition_value *value, struct str json)
     return found;
 }
 
-static bool satisfies(const void *ctx, struct str json)
+bool condition_term_is_satisfied(const struct condition_term *term, struct str json)
 {
-    const struct condition_term *term = ctx;
     double number, limit = term->values[0].number;
     if (str_eq(json, STR("null")))
         return false;
@@ -89,6 +88,11 @@ static bool satisfies(const void *ctx, struct str json)
     case CONDITION_CONTAINS: return contains(&term->values[0], json);
     }
     return false;
+}
+
+static bool satisfies(const void *ctx, struct str json)
+{
+    return condition_term_is_satisfied(ctx, json);
 }
 
 /* ---- terms ---- */

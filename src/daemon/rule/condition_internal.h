@@ -1,5 +1,5 @@
 /*
- * condition_internal.h - a parsed condition, for condition.c and condition_parse.c only.
+ * condition_internal.h - a parsed condition, for the files condition*.c only.
  */
 #ifndef DAEMON_RULE_CONDITION_INTERNAL_H
 #define DAEMON_RULE_CONDITION_INTERNAL_H
@@ -37,5 +37,8 @@ struct condition {
     struct condition_term *terms;
     size_t n_terms;
 };
+
+/* Whether @json, a value at the path of the term, satisfies it. */
+bool condition_term_is_satisfied(const struct condition_term *term, struct str json);
 
 #endif

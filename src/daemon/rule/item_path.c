@@ -35,6 +35,26 @@ static bool is_item_step(const char *at, const char *end)
     return *at == '[' && end > at + 1 && at[1] != '"';
 }
 
+static bool is_step_end(char c)
+{
+    return c == '\0' || c == '.' || c == '[';
+}
+
+/* Passes the name at the start of both paths. Returns false if it is not the same. Each change is compared
+ * with the paths of all rules, and nearly all differ in a name: finding the ends of steps first took 6 %
+ * of a change of a 1 KB object. */
+static bool pass_same_name(const char **path, const char **changed)
+{
+    const char *a = *path, *b = *changed;
+    if (*a != *b)
+        return false;
+    for (a++, b++; *a == *b && !is_step_end(*a); a++, b++)
+        continue;
+    *path = a;
+    *changed = b;
+    return is_step_end(*a) && is_step_end(*b);
+}
+
 /* Whether a value at one of the paths may be part of a value at the other one. The steps of @path are
  * compared with those of @changed; `[*]`, `[type=Ready]` and `[0]` may be any step. */
 static bool overlaps(const char *path, const char *changed)
@@ -42,8 +62,16 @@ static bool overlaps(const char *path, const char *changed)
     if (strcmp(changed, ".") == 0)
         return true;
     while (*path && *changed) {
-        const char *end = step_end(path), *changed_end = step_end(changed);
-        size_t len = (size_t)(end - path);
+        const char *end, *changed_end;
+        size_t len;
+        if (*path != '[' && *changed != '[') {
+            if (!pass_same_name(&path, &changed))
+                return false;
+            continue;
+        }
+        end = step_end(path);
+        changed_end = step_end(changed);
+        len = (size_t)(end - path);
         if (!is_item_step(path, end) && !is_item_step(changed, changed_end) &&
             (len != (size_t)(changed_end - changed) || memcmp(path, changed, len) != 0))
             return false;

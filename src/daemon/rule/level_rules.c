@@ -28,6 +28,7 @@ struct parsed_rule {
 struct level_rules {
     struct parsed_rule *at; /* by kind, falling level and order */
     size_t count;
+    struct condition_set *sets; /* as many: that of the first rule of a kind is for all of them */
 };
 
 const struct level_rule *level_rule_find(const char *name)
@@ -111,6 +112,19 @@ static int by_kind_and_level(const void *a, const void *b)
     return one->order < other->order ? -1 : 1;
 }
 
+static void join_sets(struct level_rules *rules)
+{
+    size_t first = 0;
+    rules->sets = xcalloc(rules->count + 1, sizeof(*rules->sets));
+    for (size_t i = 0; i < rules->count; i++) {
+        struct parsed_rule *rule = &rules->at[i];
+        if (strcmp(rule->kind, rules->at[first].kind) != 0)
+            first = i;
+        for (size_t k = 0; k < rule->n_tests; k++)
+            level_test_join(&rule->tests[k], &rules->sets[first]);
+    }
+}
+
 struct level_rules *level_rules_make(const struct level_rule *rules, size_t n,
                                      struct inf_error *err)
 {
@@ -130,6 +144,7 @@ struct level_rules *level_rules_make(const struct level_rule *rules, size_t n,
     }
     if (made->count)
         qsort(made->at, made->count, sizeof(*made->at), by_kind_and_level);
+    join_sets(made);
     return made;
 }
 
@@ -139,16 +154,18 @@ void level_rules_free(struct level_rules *rules)
         return;
     for (size_t i = 0; i < rules->count; i++)
         free_parsed(&rules->at[i]);
+    free(rules->sets);
     free(rules->at);
     free(rules);
 }
 
 /* ---- evaluation ---- */
 
-static bool rule_applies(const struct parsed_rule *rule, const struct change *change)
+static bool rule_applies(const struct parsed_rule *rule, const struct change *change,
+                         uint64_t found)
 {
     for (size_t i = 0; i < rule->n_tests; i++)
-        if (level_test_applies(&rule->tests[i], change))
+        if (level_test_applies(&rule->tests[i], change, found))
             return true;
     return false;
 }
@@ -169,13 +186,16 @@ static size_t first_of(const struct level_rules *rules, const char *kind)
 
 void level_rules_apply(const struct level_rules *rules, struct change *change)
 {
+    size_t first = rules ? first_of(rules, change->kind) : 0;
+    uint64_t found = 0;
     change->level = INF_LOG_INFO;
     change->rule = NULL;
-    if (!rules)
+    if (!rules || first == rules->count || strcmp(rules->at[first].kind, change->kind) != 0)
         return;
-    for (size_t i = first_of(rules, change->kind);
-         i < rules->count && strcmp(rules->at[i].kind, change->kind) == 0; i++)
-        if (rule_applies(&rules->at[i], change)) {
+    if (change->event->verb == INF_ADDED)
+        found = condition_set_find(&rules->sets[first], change->object);
+    for (size_t i = first; i < rules->count && strcmp(rules->at[i].kind, change->kind) == 0; i++)
+        if (rule_applies(&rules->at[i], change, found)) {
             change->level = rules->at[i].level;
             change->rule = rules->at[i].name;
             return;

@@ -76,10 +76,15 @@ static bool is_new_in(const struct level_terminated *t, size_t state, const stru
     return found;
 }
 
+/* For INF_ADDED. */
+const struct condition *level_terminated_condition(const struct level_terminated *terminated)
+{
+    return terminated->conditions[0];
+}
+
+/* For INF_MODIFIED. */
 bool level_terminated_applies(const struct level_terminated *t, const struct change *change)
 {
-    if (change->event->verb == INF_ADDED)
-        return condition_holds(t->conditions[0], change->object);
     for (size_t i = 0; i < ARRAY_LEN(states); i++)
         if (item_path_is_touched(t->paths[i], change->diff) &&
             condition_holds(t->conditions[i], change->object) && is_new_in(t, i, change->event))

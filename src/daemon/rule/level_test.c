@@ -2,7 +2,8 @@
  * level_test.c - parses and evaluates one test of a level rule.
  *
  * For MODIFIED the paths of the diff are compared first: most changes touch no field of a rule, and
- * then no object is read. Only parsing can fail.
+ * then no object is read. A new object is read once for all tests of its kind (condition_set.h): one
+ * walk for each of them took more than half of a first list of pods. Only parsing can fail.
  */
 #include "daemon/rule/level_test.h"
 
@@ -105,13 +106,28 @@ static bool applies_to_change(const struct level_test *test, const struct change
     return false;
 }
 
-bool level_test_applies(const struct level_test *test, const struct change *change)
+/* What has to hold for a new object; NULL: the test does not apply to new objects. */
+static const struct condition *condition_for_added(const struct level_test *test)
 {
-    if (change->event->verb == INF_MODIFIED)
-        return applies_to_change(test, change);
-    if (test->match == LEVEL_HOLDS ||
-        (test->match == LEVEL_WHEN && change->event->verb == INF_ADDED))
-        return condition_holds(test->condition, change->object);
-    return test->match == LEVEL_TERMINATED && change->event->verb == INF_ADDED &&
-           level_terminated_applies(test->terminated, change);
+    return test->terminated ? level_terminated_condition(test->terminated) : test->condition;
+}
+
+void level_test_join(struct level_test *test, struct condition_set *set)
+{
+    const struct condition *condition = condition_for_added(test);
+    test->bits = condition ? condition_set_add(set, condition) : 0;
+}
+
+bool level_test_applies(const struct level_test *test, const struct change *change, uint64_t found)
+{
+    const struct condition *condition = condition_for_added(test);
+    switch (change->event->verb) {
+    case INF_MODIFIED: return applies_to_change(test, change);
+    case INF_DELETED:
+        return test->match == LEVEL_HOLDS && condition_holds(condition, change->object);
+    case INF_ADDED:
+        return condition && (test->bits ? (found & test->bits) == test->bits
+                                        : condition_holds(condition, change->object));
+    }
+    return false;
 }

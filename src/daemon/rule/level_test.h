@@ -5,6 +5,7 @@
 #define DAEMON_RULE_LEVEL_TEST_H
 
 #include "daemon/rule/condition.h"
+#include "daemon/rule/condition_set.h"
 #include "daemon/rule/item_path.h"
 #include "daemon/rule/level_rules.h"
 
@@ -16,18 +17,25 @@ struct level_test {
     struct condition *condition; /* LEVEL_WHEN, LEVEL_HOLDS */
     struct item_path *path;      /* LEVEL_CHANGED, LEVEL_INCREASED */
     struct level_terminated *terminated;
+    uint64_t bits; /* of its condition for INF_ADDED, in the set of its kind; 0: in none */
 };
 
 /* Returns 0, or -INF_EINVAL if @text can't be parsed. */
 int level_test_parse(struct level_test *ret, enum level_match match, const char *text,
                      struct inf_error *err);
 void level_test_free(struct level_test *test);
-bool level_test_applies(const struct level_test *test, const struct change *change);
+
+/* Adds its condition for INF_ADDED to the set of its kind, which is found for each new object. */
+void level_test_join(struct level_test *test, struct condition_set *set);
+
+/* @found: the result of condition_set_find() for INF_ADDED; else it is not used. */
+bool level_test_applies(const struct level_test *test, const struct change *change, uint64_t found);
 
 /* ---- level_terminated.c ---- */
 
 struct level_terminated *level_terminated_parse(const char *text, struct inf_error *err);
 void level_terminated_free(struct level_terminated *terminated);
+const struct condition *level_terminated_condition(const struct level_terminated *terminated);
 bool level_terminated_applies(const struct level_terminated *terminated,
                               const struct change *change);
 

@@ -226,6 +226,49 @@ static void each_calls_back_until_the_callback_stops_it(void **state)
     inf_object_unref(o);
 }
 
+struct paths_report {
+    struct buf texts[4];
+    size_t most;
+};
+
+static bool report_path_value(void *ctx, size_t path, const char *json, size_t len)
+{
+    struct paths_report *report = ctx;
+    buf_put(&report->texts[path], json, len);
+    buf_putc(&report->texts[path], ' ');
+    return --report->most > 0;
+}
+
+static void several_paths_are_read_in_one_walk(void **state)
+{
+    struct inf_object *o = object_from(
+        "{\"metadata\":{\"name\":\"a\"},\"s\":{\"l\":[{\"t\":\"x\",\"v\":1},{\"t\":\"y\",\"v\":[2]}],"
+        "\"p\":\"q\",\"p\":\"r\"}}");
+    struct inf_path *paths[4] = {path_from("s.p"), path_from("s.l[*].v"), path_from("s.l[t=y].v"),
+                                 path_from("s[*]")};
+    static const char *const expected[4] = {
+        "\"q\" ", /* of a key that occurs twice, the first one */
+        "1 [2] ", "[2] ", "[{\"t\":\"x\",\"v\":1},{\"t\":\"y\",\"v\":[2]}] \"q\" \"r\" "};
+    struct paths_report report = {.most = SIZE_MAX};
+    (void)state;
+    inf_paths_each((const struct inf_path *const *)paths, 4, o, report_path_value, &report);
+    for (size_t i = 0; i < 4; i++) {
+        buf_putc(&report.texts[i], '\0');
+        assert_string_equal(report.texts[i].bytes, expected[i]);
+        buf_clear(&report.texts[i]);
+    }
+    report.most = 2; /* the list itself for the last path, and the first value in it */
+    inf_paths_each((const struct inf_path *const *)paths, 4, o, report_path_value, &report);
+    assert_int_equal(report.most, 0);
+    assert_int_equal(report.texts[1].len, strlen("1 "));
+    inf_paths_each(NULL, 0, o, report_path_value, &report);
+    for (size_t i = 0; i < 4; i++) {
+        buf_free(&report.texts[i]);
+        inf_path_free(paths[i]);
+    }
+    inf_object_unref(o);
+}
+
 /* Millions of escapes and levels: a walk that is not linear would time out. */
 static void cost_is_linear(void **state)
 {
@@ -294,6 +337,7 @@ int main(void)
         cmocka_unit_test(paths_read_a_real_pod),
         cmocka_unit_test(a_text_is_unescaped_and_cut_between_characters),
         cmocka_unit_test(each_calls_back_until_the_callback_stops_it),
+        cmocka_unit_test(several_paths_are_read_in_one_walk),
         cmocka_unit_test(cost_is_linear),
         cmocka_unit_test(no_prefix_or_mutation_causes_a_read_beyond_the_text),
     };

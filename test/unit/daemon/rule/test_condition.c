@@ -14,6 +14,7 @@
 #include "base/buf.h"
 #include "changes.h"
 #include "daemon/rule/condition.h"
+#include "daemon/rule/condition_set.h"
 
 static struct condition *parse(const char *text)
 {
@@ -31,6 +32,23 @@ static struct condition *parse(const char *text)
     "'status':{'phase':'Running','list':[1,2,3],'containerStatuses':["                   \
     "{'name':'web','restartCount':7,'state':{'waiting':{'reason':'CrashLoopBackOff'}}}," \
     "{'name':'db','restartCount':0}]}"
+
+/* Beside other conditions, until there is no more room. */
+static bool holds_in_a_set(const struct condition *condition, const struct inf_object *object)
+{
+    struct condition *other = parse("status.phase=Running,spec.nodeName=node-1");
+    struct condition_set set = {.count = 0};
+    uint64_t others = condition_set_add(&set, other), bits = condition_set_add(&set, condition);
+    uint64_t found = condition_set_find(&set, object);
+    assert_int_equal(found & others, others);
+    assert_true(bits && !(bits & others));
+    while (condition_set_add(&set, other))
+        continue;
+    assert_true(set.count >= CONDITION_SET_MAX - 1);
+    assert_int_equal(condition_set_find(&set, object) & bits, found & bits);
+    condition_free(other);
+    return (found & bits) == bits;
+}
 
 static void holds_if_a_value_satisfies_each_term(void **state)
 {
@@ -93,6 +111,7 @@ static void holds_if_a_value_satisfies_each_term(void **state)
         if (condition_holds(condition, sample.after) != rows[i].holds)
             fail_msg("%s", rows[i].text);
         assert_int_equal(condition_began(condition, NULL, sample.after), rows[i].holds);
+        assert_int_equal(holds_in_a_set(condition, sample.after), rows[i].holds);
         condition_free(condition);
     }
     sample_free(&sample);
