@@ -42,14 +42,16 @@ from table import show
 
 RECORDINGS = HERE.parent / 'data' / 'recordings'
 CLIENTS = {'informerd': None, 'informerd plain': None, 'informerd latency 0': None, 'informerd without state': None,
-           'informerd compact': None, 'informerd compact, no state': None, 'floor': None, 'library': None, 'library compact': None, 'client-go typed': 'client-go', 'client-go dynamic': 'client-go',
+           'informerd compact': None, 'informerd compact, no state': None, 'floor': None, 'library': None,
+           'library compact': None, 'client-go typed': 'client-go', 'client-go dynamic': 'client-go',
            'kube-rs': 'kube-rs'}  # and the peer that it requires
 OTHER_STATE = ('informerd without state', 'informerd compact', 'informerd compact, no state')
 VARIANTS = ('informerd plain', 'informerd latency 0', 'library compact', *OTHER_STATE)
 USUAL = tuple(name for name in CLIENTS if name not in VARIANTS)
 BOTH_CACHES = tuple(name for name in CLIENTS if name not in ('informerd latency 0', 'client-go dynamic', *OTHER_STATE))
 STATE = ('informerd', 'informerd without state', 'informerd compact', 'informerd compact, no state')
-PACED = ('informerd', 'informerd plain', 'informerd latency 0', 'floor', 'library', 'client-go typed')
+PACED = ('informerd', 'informerd plain', 'informerd latency 0', 'informerd without state', 'floor', 'library',
+         'client-go typed', 'kube-rs')
 OURS, MAIN = ('informerd', 'library'), ('informerd', 'client-go typed')
 ALL = ('sync', 'flat_out', 'paced', 'steady', 'relist', 'churn')
 SHORT = ('sync', 'flat_out', 'steady')
@@ -67,7 +69,7 @@ FULL = (
     Case('1 KB pods', 10_000, SHORT, rounds=3, size=1000),
     Case('200 KB pods', 500, SHORT, rounds=2, size=200_000, events=500),
     Case('20 watches', 10_000, SHORT, watches=20),
-    Case('200 watches', 10_000, (*SHORT, 'storm'), watches=200),
+    Case('200 watches', 10_000, (*SHORT, 'storm', 'scrape'), watches=200),
     Case('200 idle watches', 200, ('sync', 'idle'), clients=MAIN, watches=200),
 )
 LARGE = (  # needs 10 GB of memory

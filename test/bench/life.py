@@ -145,6 +145,15 @@ class Life:
             time.sleep(30)
         self.figures['idle_switches'] = (self.client.switches() - switches) / 60
 
+    def scrape(self):
+        """Requests for metrics, as Prometheus sends them."""
+        scrapes = 20
+        if self.client.worst_tick() is None:
+            return
+        with self.measured('scrape', scrapes):
+            for _ in range(scrapes):
+                self.client.worst_tick()
+
     def reads(self):
         """The duration of reads of the cache, by kind, in seconds."""
         if not self.can_read:

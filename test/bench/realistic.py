@@ -10,12 +10,14 @@ All of them see the same changes. Records are counted whose resource version is 
 at the end of the measurement, so that the numbers do not depend on when a process started. Counts and bytes do not depend
 on the speed of the machine; the CPU times do.
 
+With --compare, informerd with some of its settings, client-go (typed with protobuf and with JSON, dynamic) and
+`kubectl get -w` follow the cluster instead, and their CPU time and memory are compared.
+
 The control plane is built once, as for make e2e. Prints tables; writes realistic.json to BUILD.
 """
 import argparse
 import collections
 import json
-import os
 import re
 import subprocess
 import sys
@@ -30,6 +32,7 @@ sys.path.append(str(HERE.parent / 'e2e'))
 from lib import children, parts
 from lib.children import Failure
 from lib.plane import Plane
+from realistic_cluster import followers
 from realistic_cluster.nodes import Nodes
 from realistic_cluster.workloads import Workloads
 
@@ -46,6 +49,11 @@ LOGS = {  # event logs of one process, which ignores nothing
     'object: diff (default)': {'object': 'diff'},
     'object: full': {'object': 'full', 'max_line': '1M'},
 }
+COMPARED = {  # settings of informerd, beside the defaults
+    'informerd': {}, 'informerd, plain': {'cache': 'plain'}, 'informerd, compact': {'cache': 'compact'},
+    'informerd, no state on disk': {'state': {'enabled': False}},
+    'informerd, compact, no state on disk': {'cache': 'compact', 'state': {'enabled': False}},
+}
 CONTROLLERS = {'leader-elect': 'true', 'kube-api-qps': 200, 'kube-api-burst': 400}
 TOP = 25  # most frequent changes in the report
 SETTLE = 5  # seconds after the last action, for the controllers to finish
@@ -54,11 +62,11 @@ SETTLE = 5  # seconds after the last action, for the controllers to finish
 class Daemon:
     """An informerd with its own configuration. Counts the records of its logs."""
 
-    def __init__(self, build, folder, kubeconfig, ignore, logs):
+    def __init__(self, build, folder, kubeconfig, ignore, logs, **settings):
         self.folder, self.logs = folder, logs
         folder.mkdir()
         watch = {} if ignore is None else {'ignore': ignore}
-        conf = {'state_dir': str(folder), 'socket': {'path': str(folder / 'sock')}, 'log': {'level': 'warn'},
+        conf = {**settings, 'state_dir': str(folder), 'socket': {'path': str(folder / 'sock')}, 'log': {'level': 'warn'},
                 'clusters': [{'name': 'real', 'kubeconfig': str(kubeconfig)}],
                 'watches': [{'resource': resource, **watch} for resource in RESOURCES],
                 'event_logs': [{'path': str(self.path(i)), **log} for i, log in enumerate(logs.values())]}
@@ -85,8 +93,7 @@ class Daemon:
         return path.exists() and path.read_bytes().count(b'"type":"SYNCED"') == len(RESOURCES)
 
     def cpu_seconds(self):
-        fields = Path(f'/proc/{self.child.pid}/stat').read_text().rsplit(') ', 1)[1].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf('SC_CLK_TCK')
+        return followers.cpu_seconds(self.child.pid)
 
     def has(self, version):
         with open(self.path(0), 'rb') as log:
@@ -135,7 +142,7 @@ def main():
     except Failure as failure:
         print(f'realistic.py: {failure}', file=sys.stderr)
         return 1
-    report(result)
+    (report_comparison if args.compare else report)(result)
     (args.build / 'realistic.json').write_text(json.dumps(result, indent=1) + '\n')
     return 0
 
@@ -148,6 +155,7 @@ def arguments():
     option('--pods', type=int, default=1500, help='pods to aim for, without those of jobs (default: 1500)')
     option('--seconds', type=int, default=300, help='duration of the measurement (default: 300)')
     option('--seed', type=int, default=1, help='seed of the actions (default: 1)')
+    option('--compare', action='store_true', help='compare CPU time and memory with client-go and kubectl')
     option('--keep', action='store_true', help='keep the temporary folder with the logs')
     return parser.parse_args()
 
@@ -158,7 +166,8 @@ def measure(args, folder, plane):
         workloads = Workloads(plane.admin, nodes, args.pods, args.seed)
         workloads.set_up()
         wait_for_pods(plane, workloads, args.nodes)
-        daemons, refused = make_daemons(args.build, folder, plane.kubeconfig('token'))
+        make = make_compared if args.compare else make_daemons
+        daemons, refused = make(args.build, folder, plane.kubeconfig('token'))
         for daemon in daemons.values():
             daemon.start()
         for daemon in daemons.values():
@@ -172,12 +181,13 @@ def measure(args, folder, plane):
         for name, daemon in daemons.items():
             children.until(lambda daemon=daemon: daemon.has(end), 60, f'the last change in the log of {name}', pause=0.5)
             cpu[name] = daemon.cpu_seconds() - cpu[name]
+        memory = {name: followers.memory(daemon.child.pid) for name, daemon in daemons.items()}
         for daemon in daemons.values():
             daemon.stop()
-    volumes = {name: daemon.volumes(begin, end) for name, daemon in daemons.items()}
+    volumes = {name: daemon.volumes(begin, end) for name, daemon in daemons.items() if isinstance(daemon, Daemon)}
     return {'date': str(date.today()), 'kubernetes': parts.release(parts.NEW), 'nodes': args.nodes,
             'pods': workloads.pods + args.nodes, 'watches': len(RESOURCES), 'seconds': round(seconds), 'actions': actions,
-            'refused': refused, 'cpu': cpu, 'changes': end - begin,
+            'refused': refused, 'cpu': cpu, 'memory': memory, 'changes': end - begin,
             'volumes': {name: {title: v._asdict() for title, v in logs.items()} for name, logs in volumes.items()}}
 
 
@@ -200,6 +210,16 @@ def make_daemons(build, folder, kubeconfig):
     if 'nothing' not in daemons:
         raise Failure('informerd refuses the configuration of the baseline')
     return daemons, refused
+
+
+def make_compared(build, folder, kubeconfig):
+    """({name: Daemon or Follower}, {name: why it is missing})"""
+    daemons, missing = followers.make(folder, kubeconfig, RESOURCES)
+    for number, (name, settings) in enumerate(COMPARED.items()):
+        daemons[name] = Daemon(build, folder / f'informerd-{number}', kubeconfig, None, {'log': {'object': 'diff'}}, **settings)
+    for name, why in missing.items():
+        print(f'not measured: {name}: {why}', flush=True)
+    return daemons, missing
 
 
 def wait_for_pods(plane, workloads, nodes):
@@ -227,10 +247,22 @@ def mark(plane, name):
 
 # -- report
 
-def report(result):
-    baseline = result['volumes']['nothing']['log']
+def report_circumstances(result):
     print(f"\nKubernetes {result['kubernetes']}, {result['nodes']} nodes, {result['pods']} pods, {result['watches']}"
           f" watches, {result['seconds']} s, {result['actions']} actions, {result['changes']} writes; {result['date']}\n")
+
+
+def report_comparison(result):
+    base = result['cpu']['informerd']
+    report_circumstances(result)
+    print('{:40}{:>10}{:>12}{:>12}'.format('', 'CPU, s', 'of ours', 'memory, MB'))
+    for name, cpu in result['cpu'].items():
+        print(f"{name:40}{cpu:>10.2f}{cpu / base:>11.1f}x{result['memory'][name] / 1e6:>12.1f}")
+
+
+def report(result):
+    baseline = result['volumes']['nothing']['log']
+    report_circumstances(result)
     print('{:32}{:>10}{:>10}{:>10}{:>10}'.format('ignore', 'records', 'saved', 'MB', 'saved'))
     for name, logs in result['volumes'].items():
         if 'log' in logs:

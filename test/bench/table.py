@@ -22,6 +22,7 @@ COLUMNS = (  # figure, title, unit, divisor
     ('churn_cpu', 'relist with a tenth changed', 'us', 1e-6),
     ('churn_peak', 'peak memory of that', 'MB', 1e6),
     ('storm_cpu', 'reconnect, CPU per watch', 'us', 1e-6),
+    ('scrape_cpu', 'page of metrics, CPU', 'us', 1e-6),
     ('idle_cpu', 'idle, of a core', '%', 1e-2),
     ('idle_switches', 'idle, context switches per second', '', 1),
     ('read_key', 'get by key', 'us', 1e-6),

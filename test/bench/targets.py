@@ -53,7 +53,8 @@ TARGETS = (
     ('the same with a cold page cache, milliseconds', lambda at: (at(START, LIBRARY, 'start_cold') * 1e3, 150)),
     ('peak memory of a start, of afterwards', lambda at: (at(START, LIBRARY, 'start_peak') / at(START, LIBRARY, 'start_rss'), 1.2)),
     ('written per change of 7 KB, bytes', lambda at: (at(START, LIBRARY, 'written'), 1200)),
-    ('200 idle watches, % of a core', lambda at: (at('200 idle watches', BEST, 'idle_cpu') * 100, 0.1)),
+    ('200 idle watches, % of a core', lambda at: (at('200 idle watches', BEST, 'idle_cpu') * 100, 0.01)),
+    ('200 idle watches, wake-ups per second', lambda at: (at('200 idle watches', BEST, 'idle_switches'), 10)),
     ('worst tick, milliseconds', lambda at: (max(at.all(BEST, 'tick')) * 1e3, 5)),
 )
 

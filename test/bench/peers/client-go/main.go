@@ -60,7 +60,7 @@ func (t *tally) answerIfDue() {
 	slices.Sort(t.late)
 	fmt.Printf(`{"told":%d`, t.told)
 	if n := len(t.late); n > 0 {
-		fmt.Printf(`,"p50":%d,"p99":%d,"max":%d`, t.late[n/2], t.late[n*99/100], t.late[n-1])
+		fmt.Printf(`,"p50":%d,"p99":%d,"p999":%d,"max":%d`, t.late[n/2], t.late[n*99/100], t.late[n*999/1000], t.late[n-1])
 	}
 	fmt.Println("}")
 	t.late = t.late[:0]
@@ -148,19 +148,28 @@ func sayWhenSynced(synced []cache.InformerSynced) {
 	fmt.Println("synced")
 }
 
-func main() {
-	if len(os.Args) != 4 || kinds[os.Args[1]] == nil {
-		fmt.Fprintln(os.Stderr, "usage: client-go typed|indexed|dynamic KUBECONFIG WATCHES")
-		os.Exit(1)
-	}
-	config, err := clientcmd.BuildConfigFromFlags("", os.Args[2])
+func configFrom(kubeconfig string) *rest.Config {
+	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 	if err != nil {
 		panic(err)
 	}
 	config.QPS = -1 // all at once: its own rate limit is not what is measured
+	return config
+}
+
+func main() {
+	if len(os.Args) > 4 && os.Args[1] == "follow" {
+		follow(os.Args[2], configFrom(os.Args[3]), os.Args[4:])
+		return
+	}
+	if len(os.Args) != 4 || kinds[os.Args[1]] == nil {
+		fmt.Fprintln(os.Stderr, "usage: client-go typed|indexed|dynamic KUBECONFIG WATCHES\n"+
+			"       client-go follow protobuf|json|dynamic KUBECONFIG RESOURCE...")
+		os.Exit(1)
+	}
 	watches, _ := strconv.Atoi(os.Args[3])
 	t := &tally{}
-	first, synced := start(os.Args[1], config, watches, t.handler())
+	first, synced := start(os.Args[1], configFrom(os.Args[2]), watches, t.handler())
 	go sayWhenSynced(synced)
 	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
 		if lines.Text() == "reads" {
