@@ -489,6 +489,7 @@ int daemon_run(struct conf *conf, const struct daemon_options *options)
     inf_budget_free(d->budget);
     daemon_log_free(&d->log);
     secret_wipe(d->hash_key, sizeof(d->hash_key));
+    free(d->reload_result);
     free(d);
     return exit_code;
 }

@@ -78,6 +78,7 @@ struct daemon {
     int64_t started_us;
     int64_t reloaded_us;
     bool reload_failed;
+    char *reload_result; /* message of the last reload; NULL: none */
     bool stopping;
     int exit_code;
 };

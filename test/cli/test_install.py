@@ -18,6 +18,7 @@ SERVICE_FILES = {  # installed file: its source
     'lib/systemd/system/informerd.service': None, 'lib/sysusers.d/informerd.conf': 'conf/informerd.sysusers',
     'lib/tmpfiles.d/informerd.conf': 'conf/informerd.tmpfiles', 'share/doc/informerd/informerd.conf': 'conf/informerd.conf',
     'share/man/man8/informerd.8': 'src/daemon/man/informerd.8',
+    'share/man/man1/informerctl.1': 'src/ctl/man/informerctl.1',
     'share/man/man5/informerd-events.5': 'src/daemon/man/informerd-events.5', 'share/man/man5/informerd.conf.5': None,
     'share/bash-completion/completions/informerd': None,
     'share/zsh/site-functions/_informerd': None,

@@ -16,7 +16,7 @@ OURS = {
     'loop': ['base', 'seam'],
     'lib': ['base', 'seam', 'core', 'wire', 'kube', 'loop', 'informer'],
     'daemon': ['base', 'seam', 'wire', 'loop', 'informer'],  # uses only the public API of the library
-    'ctl': ['base', 'seam', 'wire', 'loop', 'informer'],
+    'ctl': ['base', 'wire', 'daemon', 'informer'],  # of the daemon: the command line and the formats
 }
 
 # header of a dependency: the files that may include it.

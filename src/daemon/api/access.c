@@ -25,6 +25,11 @@ enum {
     RENEWAL_MS = 3600 * 1000,
 };
 
+struct former_readers {
+    struct api_readers readers;
+    struct former_readers *next;
+};
+
 /* ---- the certificate ---- */
 
 static void on_renewal(struct timer *timer)
@@ -77,6 +82,7 @@ int api_access_prepare(struct api_access *a, const struct conf *conf, const char
 bool api_access_commit(struct api_access *a)
 {
     bool changed = !api_readers_same(&a->readers, &a->next);
+    struct former_readers *former;
     api_certificate_close(&a->certificate);
     a->certificate = a->next_certificate;
     a->next_certificate = (struct api_certificate){0};
@@ -88,7 +94,9 @@ bool api_access_commit(struct api_access *a)
         return false;
     }
     api_tokens_clear(&a->tokens);
-    a->former = a->readers;
+    former = NEW(struct former_readers);
+    *former = (struct former_readers){a->readers, a->former};
+    a->former = former;
     a->readers = a->next;
     a->next = (struct api_readers){0};
     return true;
@@ -102,7 +110,12 @@ void api_access_abandon(struct api_access *a)
 
 void api_access_forget(struct api_access *a)
 {
-    api_readers_free(&a->former);
+    while (a->former) {
+        struct former_readers *former = a->former;
+        a->former = former->next;
+        api_readers_free(&former->readers);
+        free(former);
+    }
 }
 
 /* ---- denied requests ---- */

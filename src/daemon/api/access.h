@@ -38,9 +38,9 @@ struct api_access {
     struct api_certificate certificate; /* none: not at api.listen */
     struct timer renewal;               /* of the certificate */
 
-    /* prepared by a reload; after it, `former` until its clients are disconnected */
-    struct api_readers next, former;
+    struct api_readers next; /* prepared by a reload */
     struct api_certificate next_certificate;
+    struct former_readers *former; /* replaced by reloads; until their clients are disconnected */
 
     uint64_t
         audit_since_ms; /* denied requests: the current interval, its lines, those not logged */

@@ -95,6 +95,33 @@ static void respond_token(struct daemon *d, const struct api_reader *reader,
     endpoint_reply_body(exchange, 200, JSON_TYPE, &body);
 }
 
+static void reply_result(struct http_exchange *exchange, bool ok, const char *message)
+{
+    struct buf body = {0};
+    buf_printf(&body, "{\"ok\":%s,\"message\":", ok ? "true" : "false");
+    json_put_string(&body, str_of(message));
+    buf_puts(&body, "}\n");
+    endpoint_reply_body(exchange, 200, JSON_TYPE, &body);
+}
+
+static void respond_reload(struct daemon *d, const struct api_reader *reader,
+                           const struct http_server_request *request,
+                           struct http_exchange *exchange)
+{
+    (void)reader, (void)request;
+    daemon_reload(d);
+    reply_result(exchange, !d->reload_failed, d->reload_result);
+}
+
+static void respond_reopen(struct daemon *d, const struct api_reader *reader,
+                           const struct http_server_request *request,
+                           struct http_exchange *exchange)
+{
+    (void)reader, (void)request;
+    journal_reopen(&d->journal);
+    reply_result(exchange, true, "the event logs are reopened");
+}
+
 /* ---- table ---- */
 
 static const struct service_endpoint {
@@ -103,9 +130,9 @@ static const struct service_endpoint {
     void (*respond)(struct daemon *d, const struct api_reader *reader,
                     const struct http_server_request *request, struct http_exchange *exchange);
 } service_endpoints[] = {
-    {"status", FOR_READERS, respond_status},
-    {"access", FOR_READERS, respond_access},
-    {"token", FOR_LOCAL_USERS, respond_token},
+    {"status", FOR_READERS, respond_status},   {"access", FOR_READERS, respond_access},
+    {"token", FOR_LOCAL_USERS, respond_token}, {"reload", FOR_CONTROL, respond_reload},
+    {"reopen", FOR_CONTROL, respond_reopen},
 };
 
 static const char *refusal_of(enum service_access access, const struct http_exchange *exchange)
@@ -134,6 +161,8 @@ static void respond_service(struct daemon *d, const struct api_reader *reader,
         refusal = refusal_of(endpoint->access, exchange);
         if (refusal)
             api_access_deny(&d->web.access, request, exchange, 403, refusal);
+        else if (endpoint->access == FOR_CONTROL && request->head)
+            service_reply_error(exchange, 405, "MethodNotAllowed", "use GET");
         else
             endpoint->respond(d, reader, request, exchange);
         return;

@@ -5,6 +5,8 @@
  *     status    the state of the daemon, as in a state dump
  *     access    address and certificate authority of api.listen, for a kubeconfig
  *     token     a short-lived token for api.listen; only on the Unix socket
+ *     reload    reloads the configuration; only for root and the user of the daemon, as the next one
+ *     reopen    reopens the event logs
  *
  * A new endpoint is a function, in a file of its own if it is long, and one row of the table in
  * service.c.

@@ -1,5 +1,5 @@
 /*
- * command.c - the table of commands, and the parser of the command line.
+ * command.c - the parser of the command line, for the commands of the running program.
  *
  * Normal path: getopt_long() splits the command line with the flags of all commands, because flags
  * may precede the command. Then the command is known, its flags are stored in its options, and its
@@ -25,13 +25,17 @@
 #include "daemon/cli/command_help.h"
 #include "daemon/conf/conf_logs.h"
 
-const struct command *const commands[] = {
-    &command_service,    &command_watch, &command_rbac,    &command_state,
-    &command_completion, &command_help,  &command_version, NULL,
-};
+const char *command_program_name(void)
+{
+    return command_program.plugin &&
+                   strcmp(program_invocation_short_name, command_program.plugin) == 0
+               ? command_program.plugin_name
+               : command_program.name;
+}
 
 const struct command *command_find(const char *name)
 {
+    const struct command *const *commands = command_program.commands;
     for (size_t i = 0; commands[i]; i++)
         if (strcmp(commands[i]->name, name) == 0)
             return commands[i];
@@ -135,14 +139,16 @@ static int report_bad_flag(const struct command *command, int option, char **arg
 /* Reports a flag that @command does not have, and names the commands that have it. */
 static int report_foreign_flag(const struct command *command, const struct flag *flag)
 {
+    const struct command *const *commands = command_program.commands;
+    const char *program = command_program_name();
     struct buf owners = {0};
     int rc;
     for (size_t i = 0; commands[i]; i++)
         if (flag_find(commands[i]->flags, flag->name))
-            buf_printf(&owners, "%s'informerd%s%s'", owners.len ? " and " : "",
+            buf_printf(&owners, "%s'%s%s%s'", owners.len ? " and " : "", program,
                        commands[i]->name[0] ? " " : "", commands[i]->name);
-    rc = command_usage_error(command, "--%s is a flag of %.*s, not of 'informerd%s%s'", flag->name,
-                             (int)owners.len, owners.bytes, command->name[0] ? " " : "",
+    rc = command_usage_error(command, "--%s is a flag of %.*s, not of '%s%s%s'", flag->name,
+                             (int)owners.len, owners.bytes, program, command->name[0] ? " " : "",
                              command->name);
     buf_free(&owners);
     return rc;
@@ -192,12 +198,12 @@ static bool index_give(struct flag_index *index, int i, const char *value)
 
 /* ---- parsing ---- */
 
-/* Removes the command from the arguments. Without one it is the service. */
+/* Removes the command from the arguments. Without one it is the first of the program. */
 static const struct command *take_command(int *argc, char ***argv)
 {
     const struct command *command = *argc > 0 && (**argv)[0] ? command_find(**argv) : NULL;
     if (!command)
-        return &command_service;
+        return command_program.commands[0];
     --*argc;
     ++*argv;
     return command;
@@ -206,6 +212,7 @@ static const struct command *take_command(int *argc, char ***argv)
 int command_line_parse(int argc, char **argv, const struct command **ret_command,
                        void **ret_options)
 {
+    const struct command *const *commands = command_program.commands;
     struct flag_index index = {.letters = ":"};
     const struct command *command = argc > 1 ? command_find(argv[1]) : NULL;
     char *options;
@@ -217,9 +224,9 @@ int command_line_parse(int argc, char **argv, const struct command **ret_command
     while ((option = getopt_long(argc, argv, index.letters, index.long_options, NULL)) != -1) {
         int i = index_find(&index, option);
         if (i < 0)
-            return report_bad_flag(command ? command : &command_service, option, argv);
+            return report_bad_flag(command ? command : commands[0], option, argv);
         if (!index_give(&index, i, optarg ? optarg : ""))
-            return command_usage_error(command ? command : &command_service,
+            return command_usage_error(command ? command : commands[0],
                                        "flag '--%s' is given more than %d times; separate values "
                                        "with commas",
                                        index.flags[i]->name, FLAG_VALUES_MAX);
@@ -255,30 +262,32 @@ int command_usage_error(const struct command *command, const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);
-    fputs("informerd: ", stderr);
+    fprintf(stderr, "%s: ", command_program_name());
     vfprintf(stderr, fmt, args);
-    fprintf(stderr, " (see 'informerd%s%s --help')\n", command->name[0] ? " " : "", command->name);
+    fprintf(stderr, " (see '%s%s%s --help')\n", command_program_name(), command->name[0] ? " " : "",
+            command->name);
     va_end(args);
     return EX_USAGE;
 }
 
 int command_unknown(const char *name)
 {
+    const struct command *const *commands = command_program.commands;
     struct nearest nearest = {0};
-    for (size_t i = 0; commands[i]; i++)
-        if (commands[i] != &command_service) /* it has no name */
-            nearest_try(&nearest, name, commands[i]->name);
+    for (size_t i = 1; commands[i]; i++) /* the first has no name */
+        nearest_try(&nearest, name, commands[i]->name);
     if (nearest.word)
-        return command_usage_error(&command_service, "unknown command '%s'; did you mean '%s'?",
-                                   name, nearest.word);
-    return command_usage_error(&command_service, "unknown command '%s'", name);
+        return command_usage_error(commands[0], "unknown command '%s'; did you mean '%s'?", name,
+                                   nearest.word);
+    return command_usage_error(commands[0], "unknown command '%s'", name);
 }
 
 int command_print(const struct buf *text)
 {
-    if (fwrite(text->bytes, 1, text->len, stdout) == text->len && fflush(stdout) == 0)
+    if (!text->len ||
+        (fwrite(text->bytes, 1, text->len, stdout) == text->len && fflush(stdout) == 0))
         return 0;
-    fprintf(stderr, "informerd: stdout: %s\n", strerror(errno));
+    fprintf(stderr, "%s: stdout: %s\n", command_program_name(), strerror(errno));
     return EX_IOERR;
 }
 

@@ -1,7 +1,7 @@
 /*
  * command.h - the command line: commands, their flags, and what commands share.
  *
- * A command is a struct command in a file command_NAME.c and a row in the table of command.c. It
+ * A command is a struct command in a file command_NAME.c and a row in the table of program_informerd.c. It
  * has a struct for its options. A flag with a value is stored in a const char * of it, a repeatable
  * one in a struct flag_values, a flag without a value in a bool:
  *
@@ -78,8 +78,21 @@ extern const struct command command_version;
 /* The flags of all commands, --help and --version. Ends with an empty one. */
 extern const struct flag command_common_flags[];
 
-/* All commands, the service first. Ends with NULL. */
-extern const struct command *const commands[];
+/* A program: its commands and its name in messages. The first command has no name and stands for a command
+ * line without a command. */
+struct program {
+    const char *name;
+    const struct command *const *commands; /* ends with NULL */
+    const char *flags_heading;             /* of the flags of the first command, in the help */
+    const char *plugin; /* file name under which it is a plugin of another program; NULL: none */
+    const char *plugin_name; /* its name then */
+};
+
+/* The running program. Each program defines its own: program_informerd.c, ctl/ctl.c. */
+extern const struct program command_program;
+
+/* The name of the running program in messages. */
+const char *command_program_name(void);
 
 /* The command named @name; NULL: there is none. */
 const struct command *command_find(const char *name);

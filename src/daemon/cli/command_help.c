@@ -1,6 +1,6 @@
 /*
- * command_help.c - `informerd help`, `informerd version`, and the flags --help and --version of all
- * commands.
+ * command_help.c - `help`, `version`, and the flags --help and --version of all commands; for
+ * informerd and informerctl.
  *
  * The text is made from the tables of commands and flags, for a terminal of 80 columns. The only
  * error is that it cannot be written to stdout.
@@ -81,18 +81,23 @@ static void put_flags(struct buf *out, const struct flag *flags)
 static size_t put_usage(struct buf *out, const struct command *command)
 {
     size_t begin = out->len;
-    buf_printf(out, "  informerd%s%s%s%s", command->name[0] ? " " : "", command->name,
-               command->arguments[0] ? " " : "", command->arguments);
+    buf_printf(out, "  %s%s%s%s%s", command_program_name(), command->name[0] ? " " : "",
+               command->name, command->arguments[0] ? " " : "", command->arguments);
     return out->len - begin;
 }
 
 static void put_help(struct buf *out, const struct command *topic)
 {
-    bool overview = topic == &command_service;
+    const struct command *const *commands = command_program.commands;
+    bool overview = topic == commands[0];
     put_wrapped(out, topic->description, 0);
     buf_puts(out, "\nUsage:\n");
     for (size_t i = 0; overview && commands[i]; i++) {
         size_t len = put_usage(out, commands[i]);
+        if (len >= SUMMARY_COLUMN) {
+            buf_putc(out, '\n');
+            len = 0;
+        }
         buf_printf(out, "%*s", (int)(SUMMARY_COLUMN - len), "");
         put_wrapped(out, commands[i]->summary, SUMMARY_COLUMN);
     }
@@ -101,7 +106,7 @@ static void put_help(struct buf *out, const struct command *topic)
         buf_putc(out, '\n');
     }
     if (!topic->flags->heading)
-        buf_printf(out, "\n%s:\n", overview ? "Service flags" : "Flags");
+        buf_printf(out, "\n%s:\n", overview ? command_program.flags_heading : "Flags");
     put_flags(out, topic->flags);
     if (topic->flags->heading)
         buf_puts(out, "\nOther flags:\n");
@@ -117,7 +122,7 @@ static const struct flag no_flags[] = {{0}};
 static int help_parse(void *options, int argc, char **argv)
 {
     struct help_options *o = options;
-    o->topic = argc ? command_find(argv[0]) : &command_service;
+    o->topic = argc ? command_find(argv[0]) : command_program.commands[0];
     if (argc > 1)
         return command_usage_error(&command_help, "unexpected argument '%s'", argv[1]);
     return o->topic ? 0 : command_unknown(argv[0]);
@@ -138,7 +143,7 @@ const struct command command_help = {
     .name = "help",
     .arguments = "[COMMAND]",
     .summary = "print the flags of a command",
-    .description = "Print the commands of informerd, or the flags of a command.",
+    .description = "Print the commands of the program, or the flags of a command.",
     .flags = no_flags,
     .size = sizeof(struct help_options),
     .parse = help_parse,
@@ -156,7 +161,7 @@ static int version_run(const void *options)
     struct buf out = {0};
     int rc;
     (void)options;
-    buf_printf(&out, "informerd %s\n", inf_version());
+    buf_printf(&out, "%s %s\n", command_program_name(), inf_version());
     rc = command_print(&out);
     buf_free(&out);
     return rc;
@@ -166,7 +171,7 @@ const struct command command_version = {
     .name = "version",
     .arguments = "",
     .summary = "print the version",
-    .description = "Print the version of informerd.",
+    .description = "Print the version of the program.",
     .flags = no_flags,
     .parse = version_parse,
     .run = version_run,

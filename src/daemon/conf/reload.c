@@ -27,6 +27,8 @@ static struct str next_line(struct str *rest)
 static void note_config(struct daemon *d, bool good, const char *msg)
 {
     d->reload_failed = !good;
+    free(d->reload_result);
+    d->reload_result = xstrdup(msg);
     if (good)
         d->reloaded_us = clock_wall_us(&d->loop.clock);
     daemon_log_printf(&d->log, good ? INF_LOG_INFO : INF_LOG_ERROR, "%s", msg);

@@ -54,6 +54,11 @@ static void put_node(struct buf *out, const struct json_node *node, size_t depth
     buf_putc(out, object ? '}' : ']');
 }
 
+void json_put_indented(struct buf *out, const struct json_node *node)
+{
+    put_node(out, node, 0);
+}
+
 static void json_put_change(struct buf *out, const struct change *change,
                             const struct record_options *options)
 {
@@ -61,7 +66,7 @@ static void json_put_change(struct buf *out, const struct change *change,
     struct str json;
     (void)options;
     json.at = inf_object_json(change->object, &json.len);
-    put_node(out, json_tree_make(&arena, json), 0);
+    json_put_indented(out, json_tree_make(&arena, json));
     buf_putc(out, '\n');
     arena_free(&arena);
 }

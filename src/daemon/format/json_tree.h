@@ -33,4 +33,7 @@ struct json_node *json_tree_make(struct arena *arena, struct str json);
  * as it is. */
 void json_put_decoded(struct buf *out, struct str spelled);
 
+/* json_format.c: appends @node as indented JSON, without a newline at its end. */
+void json_put_indented(struct buf *out, const struct json_node *node);
+
 #endif

@@ -185,19 +185,11 @@ static void commit_address(struct web *web, struct web_listener *l, const char *
     daemon_log_printf(&web->d->log, INF_LOG_INFO, "%s: listening on %s", name, address);
 }
 
-/* Clients of former readers are disconnected after the current callback. */
-static void commit_access(struct web *web)
-{
-    if (web->access.former.count)
-        run_disconnect(&web->disconnect); /* of the reload before, in the same tick */
-    if (api_access_commit(&web->access))
-        task_schedule(&web->d->loop.clock, &web->disconnect);
-}
-
 void web_commit(struct web *web, const struct conf *conf)
 {
     bool new_path = web->local.prepared == WEB_REPLACED;
-    commit_access(web);
+    if (api_access_commit(&web->access))
+        task_schedule(&web->d->loop.clock, &web->disconnect); /* a request may have caused this */
     commit_address(web, &web->tcp, "http");
     commit_address(web, &web->tls, "api");
     commit_listener(&web->local);

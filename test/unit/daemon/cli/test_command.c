@@ -113,15 +113,16 @@ static void a_repeatable_flag_keeps_all_values(void **state)
 static void a_flag_has_one_syntax_in_all_commands(void **state)
 {
     (void)state;
-    for (size_t i = 0; commands[i]; i++)
-        for (const struct flag *a = commands[i]->flags; a->name; a++)
-            for (size_t k = 0; commands[k]; k++)
-                for (const struct flag *b = commands[k]->flags; b->name; b++) {
+    for (size_t i = 0; command_program.commands[i]; i++)
+        for (const struct flag *a = command_program.commands[i]->flags; a->name; a++)
+            for (size_t k = 0; command_program.commands[k]; k++)
+                for (const struct flag *b = command_program.commands[k]->flags; b->name; b++) {
                     bool same = strcmp(a->name, b->name) == 0;
                     if (same ? a->letter != b->letter || !a->value != !b->value
                              : a->letter && a->letter == b->letter)
-                        fail_msg("--%s of '%s' and --%s of '%s'", a->name, commands[i]->name,
-                                 b->name, commands[k]->name);
+                        fail_msg("--%s of '%s' and --%s of '%s'", a->name,
+                                 command_program.commands[i]->name, b->name,
+                                 command_program.commands[k]->name);
                 }
 }
 

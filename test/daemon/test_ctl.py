@@ -1,0 +1,257 @@
+#!/usr/bin/env python3
+"""test_ctl.py KUBESIM RECORDINGS INFORMERD INFORMERCTL: the commands of informerctl.
+
+`get` is tested with kubesim as the server, behind a Unix socket that forwards every byte.
+"""
+import base64
+import contextlib
+import json
+import os
+import re
+import shutil
+import socket
+import ssl
+import subprocess
+import sys
+import threading
+import urllib.parse
+from pathlib import Path
+
+from service import DEADLINE, Case, config_map, environment, run, wait_until
+
+INFORMERCTL = Path(sys.argv[4]).resolve()
+SCREENS = Path(__file__).resolve().parent.parent / 'data' / 'screens'
+
+
+def resource(name, kind, *short_names):
+    return {'resource': name, 'responseKind': {'kind': kind}, 'scope': 'Namespaced', 'singularResource': kind.lower(),
+            'shortNames': short_names}
+
+
+DISCOVERY = {
+    '/api': [{'metadata': {}, 'versions': [{'version': 'v1', 'resources': [
+        resource('pods', 'Pod', 'po'), resource('configmaps', 'ConfigMap', 'cm')]}]}],
+    '/apis': [{'metadata': {'name': 'apps'}, 'versions': [{'version': 'v1', 'resources': [
+        resource('deployments', 'Deployment', 'deploy')]}]}],
+}
+
+
+class Ctl(Case):
+    def ctl(self, *arguments, socket=None, program=INFORMERCTL, **env):
+        return subprocess.run([program, *arguments, '-s', socket or self.socket], capture_output=True, text=True,
+                              timeout=DEADLINE, env=environment(self.folder, **env), stdin=subprocess.DEVNULL)
+
+    def good(self, *arguments, **more):
+        done = self.ctl(*arguments, **more)
+        self.assertEqual((done.returncode, done.stderr), (0, ''), done)
+        return done.stdout
+
+    def assert_screen(self, name, text):
+        """Compares with a file; SCREENS=write writes it instead."""
+        path = SCREENS / f'informerctl-{name}.txt'
+        if os.environ.get('SCREENS') == 'write':
+            path.write_text(text)
+        self.assertEqual(text, path.read_text())
+
+
+class Daemon(Ctl):
+    def test_status_shows_watches_and_event_logs(self):
+        self.sim.put('configmaps', config_map('a'), config_map('b'))
+        self.start(self.conf(watches=[{'resource': 'configmaps'}, {'resource': 'pods', 'name': 'workloads'}]))
+        self.wait_ready()
+        text = self.good('status')
+        text = re.sub(r'informerd \S+, up \d+s, next sequence number \d+', 'informerd 1.0.0, up 5s, next sequence number 7', text)
+        text = re.sub(r'(?m)^(configmaps .*|workloads .*) \d+s$', r'\1 3s', text).replace(str(self.folder), '/var/log/informerd')
+        text = re.sub(r'(?m)^(EVENT LOG|/var/log\S*) +', lambda m: f'{m[1]:34}', text)
+        self.assert_screen('status', text)
+
+    def test_status_of_a_watch_that_fails(self):
+        self.start(self.conf(watches=[{'resource': 'nothings.example.com/v1'}]))
+        wait_until(lambda: 'nothings' in self.ctl('status').stdout, 'the watch')
+        done = self.ctl('status')
+        self.assertEqual((done.returncode, done.stderr), (1, ''))
+        self.assertNotIn(' live ', done.stdout)
+
+    def test_dump_is_json(self):
+        self.start()
+        self.wait_ready()
+        dump = json.loads(self.good('dump'))
+        self.assertEqual(dump['watches'][0]['watch'], 'configmaps')
+
+    def test_reload_reports_what_changed(self):
+        self.start()
+        self.wait_ready()
+        self.write_conf(self.conf(watches=[{'resource': 'configmaps'}, {'resource': 'pods'}]))
+        self.assertEqual(self.good('reload'), 'configuration reloaded: 1 watch unchanged, 1 watch started\n')
+        self.write_conf(self.conf(watches=5))
+        done = self.ctl('reload')
+        self.assertEqual(done.returncode, 1)
+        self.assertIn('configuration not reloaded, the previous one stays in use: ', done.stdout)
+        self.write_conf(self.conf(api={'readers': [{'name': 'other', 'uid': 4711}]}))
+        self.assertIn('configuration reloaded', self.good('reload'))
+        done = self.ctl('reload')
+        self.assertEqual((done.returncode, done.stdout), (77, ''))
+        self.assertTrue(done.stderr.startswith('Error from server (Forbidden): '), done.stderr)
+
+    def test_reopen_follows_a_renamed_log(self):
+        self.start()
+        self.wait_ready()
+        self.path.rename(self.folder / 'old')
+        self.assertEqual(self.good('reopen'), 'the event logs are reopened\n')
+        wait_until(self.path.exists, 'the new file')
+
+    def test_kubeconfig_and_token(self):
+        self.start(self.conf(api={'listen': '127.0.0.1:0'}))
+        self.wait_ready()
+        text = self.good('kubeconfig')
+        server = re.search(r'server: "https://(127\.0\.0\.1):(\d+)"', text)
+        ca = base64.b64decode(re.search(r'certificate-authority-data: (\S+)', text)[1]).decode()
+        plugin = [json.loads(re.search(r'command: (.*)', text)[1])]
+        plugin += [a.strip('"') for a in re.findall(r'(?m)^      - (.*)$', text)]
+        self.assertEqual(plugin, [str(INFORMERCTL), 'token', '-s', str(self.socket.resolve())])
+        done = subprocess.run(plugin, capture_output=True, text=True, timeout=DEADLINE, env=environment(self.folder))
+        credential = json.loads(done.stdout)
+        self.assertEqual((credential['kind'], credential['apiVersion']),
+                         ('ExecCredential', 'client.authentication.k8s.io/v1'))
+        self.assertRegex(credential['status']['expirationTimestamp'], r'^\d{4}-\d\d-\d\dT')
+        context = ssl.create_default_context(cadata=ca)
+        with socket.create_connection((server[1], int(server[2])), DEADLINE) as plain:
+            with context.wrap_socket(plain, server_hostname='127.0.0.1') as tls:
+                tls.sendall(f'GET /version HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer '
+                            f'{credential["status"]["token"]}\r\n\r\n'.encode())
+                self.assertTrue(tls.recv(100).startswith(b'HTTP/1.1 200 '))
+        self.assertNotIn(credential['status']['token'], (self.folder / 'stderr').read_text())
+
+    def test_kubeconfig_without_listener(self):
+        self.start()
+        self.wait_ready()
+        done = self.ctl('kubeconfig')
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual(done.stderr, 'Error from server (NotFound): api.listen is not set in the configuration of informerd\n')
+
+    def test_without_a_daemon(self):
+        done = self.ctl('status')
+        self.assertEqual(done.returncode, 69)
+        self.assertIn('No such file or directory; is informerd running?', done.stderr)
+
+    def test_the_socket_comes_from_the_environment(self):
+        self.start()
+        self.wait_ready()
+        done = subprocess.run([INFORMERCTL, 'status'], capture_output=True, text=True, timeout=DEADLINE,
+                              env=environment(self.folder, INFORMERD_SOCKET=str(self.socket)))
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_help_and_usage(self):
+        self.assert_screen('help', self.good('--help'))
+        plugin = self.folder / 'kubectl-informer'
+        shutil.copy(INFORMERCTL, plugin)
+        self.assertIn('  kubectl informer get RESOURCE', self.good('--help', program=plugin))
+        for arguments, message in ((['gt'], "unknown command 'gt'; did you mean 'get'?"), ([], 'missing command'),
+                                   (['get'], "missing resource; for example 'get pods'"),
+                                   (['get', 'pods', '-o', 'xml'], "unknown output format 'xml'; use wide, json, yaml or name"),
+                                   (['status', 'x'], "unexpected argument 'x'")):
+            done = self.ctl(*arguments)
+            self.assertEqual(done.returncode, 64)
+            self.assertIn(f'informerctl: {message} (see ', done.stderr)
+
+
+class Get(Ctl):
+    """A forwarder from a Unix socket to kubesim."""
+
+    def setUp(self):
+        super().setUp()
+        url = urllib.parse.urlsplit(self.sim.ready['url'])
+        self.server = url.hostname, url.port
+        listener = self.stack.enter_context(socket.socket(socket.AF_UNIX))
+        listener.bind(str(self.socket))
+        listener.listen()
+        threading.Thread(target=self.accept, args=(listener,), daemon=True).start()
+        self.sim.put('pods', *(self.pod(ns, name) for ns, name in (('shop', 'web-0'), ('shop', 'web-1'), ('default', 'db-0'))))
+
+    def pod(self, namespace, name, **labels):
+        return {'metadata': {'namespace': namespace, 'name': name, 'labels': {'app': name[:-2], **labels}},
+                'spec': {'containers': [{'name': 'c', 'image': 'i'}]}, 'status': {'phase': 'Running'}}
+
+    def accept(self, listener):
+        with contextlib.suppress(OSError):
+            while True:
+                client, _ = listener.accept()
+                threading.Thread(target=self.forward, args=(client,), daemon=True).start()
+
+    def forward(self, client):
+        """Every request, except that /api and /apis get documents which kubesim does not have."""
+        with client, socket.create_connection(self.server) as server, contextlib.suppress(OSError):
+            threading.Thread(target=self.pump, args=(server, client), daemon=True).start()
+            head = b''
+            while piece := client.recv(65536):
+                head += piece
+                if b'\r\n\r\n' not in head:
+                    continue
+                target = head.split()[1].decode()
+                if target in DISCOVERY:
+                    body = json.dumps({'items': DISCOVERY[target]})
+                    client.sendall(f'HTTP/1.1 200 OK\r\nContent-Length: {len(body)}\r\n\r\n{body}'.encode())
+                else:
+                    server.sendall(head)
+                head = b''
+
+    def pump(self, a, b):
+        with contextlib.suppress(OSError):
+            while piece := a.recv(65536):
+                b.sendall(piece)
+
+    def names(self, text):
+        return [line.split()[0] for line in text.splitlines()]
+
+    def test_tables(self):
+        text = self.good('get', 'pods', '-n', 'shop')
+        self.assertEqual(self.names(text), ['NAME', 'web-0', 'web-1'])
+        for word in ('po', 'pod', 'Pod', 'pods.v1.'):
+            self.assertEqual(self.names(self.good('get', word, '--namespace=shop')), ['NAME', 'web-0', 'web-1'])
+        self.assertEqual(self.names(self.good('get', 'pods')), ['NAME', 'db-0'])
+        self.assertEqual(self.names(self.good('get', 'pod', 'web-1', '-n', 'shop', '--no-headers')), ['web-1'])
+        self.assertEqual(self.names(self.good('get', 'pod/web-1', '-n', 'shop')), ['NAME', 'web-1'])
+        self.assertEqual([line.split()[:2] for line in self.good('get', 'pods', '-A').splitlines()],
+                         [['NAMESPACE', 'NAME'], ['default', 'db-0'], ['shop', 'web-0'], ['shop', 'web-1']])
+        self.assertEqual(self.names(self.good('get', 'pods', '-A', '-l', 'app=db', '--no-headers')), ['default'])
+        wide, narrow = (self.good('get', 'pods', *more).splitlines()[0].split() for more in (['-o', 'wide'], []))
+        self.assertEqual(wide[:len(narrow)], narrow)
+
+    def test_several_resources(self):
+        self.sim.put('configmaps', config_map('settings'))
+        text = self.good('get', 'pods,configmaps')
+        self.assertEqual([line.split()[0] if line else '' for line in text.splitlines()],
+                         ['NAME', 'pod/db-0', '', 'NAME', 'configmap/settings'])
+
+    def test_objects(self):
+        self.assertEqual(self.good('get', 'pods', '-A', '-o', 'name'), 'pod/db-0\npod/web-0\npod/web-1\n')
+        self.assertEqual(len(json.loads(self.good('get', 'pods', '-A', '-o', 'json'))['items']), 3)
+        one = json.loads(self.good('get', 'pod', 'db-0', '-o', 'json'))
+        self.assertEqual(one['metadata']['name'], 'db-0')
+        self.assertIn('\n  name: db-0\n', self.good('get', 'pod', 'db-0', '-o', 'yaml'))
+
+    def test_nothing_found(self):
+        done = self.ctl('get', 'pods', '-n', 'empty')
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, '', 'No resources found in empty namespace.\n'))
+        done = self.ctl('get', 'configmaps', '-A')
+        self.assertEqual((done.returncode, done.stderr), (0, 'No resources found\n'))
+        done = self.ctl('get', 'pod', 'web-9', '-n', 'shop')
+        self.assertEqual((done.returncode, done.stderr), (1, 'Error from server (NotFound): pods "web-9" not found\n'))
+        done = self.ctl('get', 'nothings')
+        self.assertEqual((done.returncode, done.stderr),
+                         (1, 'informerctl: the server doesn\'t have a resource type "nothings"\n'))
+
+    def test_watch(self):
+        child = self.stack.enter_context(subprocess.Popen(
+            [INFORMERCTL, 'get', 'pods', '-n', 'shop', '-w', '-s', self.socket], stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, text=True, env=environment(self.folder)))
+        self.stack.callback(child.kill)
+        self.assertEqual([child.stdout.readline().split()[0] for _ in range(3)], ['NAME', 'web-0', 'web-1'])
+        self.sim.put('pods', self.pod('shop', 'web-2'))
+        self.assertEqual(child.stdout.readline().split()[0], 'web-2')
+        self.sim.put('pods', self.pod('shop', 'web-0', tier='front'))
+        self.assertEqual(child.stdout.readline().split()[0], 'web-0')
+        child.terminate()
+
+
+run(__name__)
