@@ -37,7 +37,8 @@
 
 enum {
     HEARTBEAT_MS = 5000, /* interval of status updates to the service manager */
-    LEAVE_MS = 3000,     /* for closing files and lookups after all records are written */
+    FILES_WANTED = 2 * WEB_API_CLIENTS_MAX + 1024, /* open files, if the system allows it */
+    LEAVE_MS = 3000, /* for closing files and lookups after all records are written */
     BUDGET_LOG_AGAIN_MS =
         60 * 1000, /* that memory.backlog is exceeded is logged at most this often */
 };
@@ -331,6 +332,16 @@ void daemon_forbid_core_dumps(const struct daemon *d)
     prctl(PR_SET_DUMPABLE, 0);
 }
 
+/* Clients of the local API must not use up the descriptors that event logs and watches need. */
+static void raise_file_limit(void)
+{
+    struct rlimit files;
+    if (getrlimit(RLIMIT_NOFILE, &files) < 0 || files.rlim_cur >= FILES_WANTED)
+        return;
+    files.rlim_cur = files.rlim_max < FILES_WANTED ? files.rlim_max : FILES_WANTED;
+    (void)setrlimit(RLIMIT_NOFILE, &files);
+}
+
 /* A reader that is a little too slow exceeds the limit many times a second: the metric counts that. */
 static void on_memory(void *ctx, bool over)
 {
@@ -469,6 +480,7 @@ int daemon_run(struct conf *conf, const struct daemon_options *options)
     const char *dir = options->ad_hoc ? NULL : conf->state_dir;
     struct inf_error err;
     int exit_code;
+    raise_file_limit();
     pool_prepare(conf->n_clusters, !options->ad_hoc);
     init_daemon(d, options);
     d->budget = inf_budget_new(&(struct inf_budget_options){

@@ -46,6 +46,7 @@ struct listener {
     struct deferred_free deferred_free;
     char *path; /* of a Unix socket */
     struct stat file;
+    bool is_inherited; /* the file belongs to the service manager */
     size_t max;
     size_t open;  /* streams */
     bool waiting; /* a connection waits for room */
@@ -122,8 +123,8 @@ static void listener_on_stream_closed(struct tcp_parent *parent)
 static int listener_start(struct listener *l, const struct listen_options *o, struct inf_error *err)
 {
     const char *kind = o->path ? "socket" : "listen address";
-    int rc,
-        fd = o->path ? listen_socket_unix(o, &l->file, err) : listen_socket_tcp(o->address, err);
+    int rc, fd = o->path ? listen_socket_unix(o, &l->file, &l->is_inherited, err)
+                         : listen_socket_tcp(o->address, err);
     if (fd < 0)
         return fd;
     if (o->path) {
@@ -202,7 +203,7 @@ void listener_close(struct listener *l)
         return;
     l->user = NULL;
     list_remove(&l->io_task.node);
-    if (l->path)
+    if (l->path && !l->is_inherited)
         listen_socket_remove(l->path, &l->file);
     if (l->handle.data)
         uv_close(&l->handle, listener_on_handle_closed);

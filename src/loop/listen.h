@@ -52,7 +52,8 @@ struct listen_options {
  * is too long or an unknown group; INF_EIO for errors of the system, such as an address in use.
  *
  * A stale socket file is replaced. A socket on which another process listens is an error, and a
- * file that is not a socket is never touched. @user is kept until listener_close().
+ * file that is not a socket is never touched. A socket that the service manager has opened at `path`
+ * ($LISTEN_FDS) is used as it is, and its file is not removed. @user is kept until listener_close().
  */
 struct listener *listener_open(struct loop *loop, const struct listen_options *options,
                                struct listener_user *user, struct inf_error *err);

@@ -2,8 +2,9 @@
  * listen_socket.c - creates and binds listening sockets.
  *
  * TCP: parses the address and binds. Unix: checks path and group, removes a stale socket file, and
- * binds with mode and group set. Fails with INF_ECONF for invalid settings and with INF_EIO for
- * errors of the system.
+ * binds with mode and group set; or uses the socket that the service manager has opened at the path
+ * (socket activation). Fails with INF_ECONF for invalid settings and with INF_EIO for errors of the
+ * system.
  */
 #include "loop/listen_socket.h"
 
@@ -24,7 +25,9 @@
 #include "base/err.h"
 
 enum {
-    HOST_MAX = 64, /* LIMIT: longer than any address */
+    HOST_MAX = 64,       /* LIMIT: longer than any address */
+    INHERITED_FIRST = 3, /* descriptor, by sd_listen_fds(3) */
+    INHERITED_MAX = 64,  /* LIMIT: inherited descriptors; with more, none is used */
 };
 
 union any_address {
@@ -171,7 +174,40 @@ static int bind_unix(int fd, const struct listen_options *o, const union any_add
     return -INF_EIO;
 }
 
-int listen_socket_unix(const struct listen_options *o, struct stat *ret_file, struct inf_error *err)
+/* Whether @fd is a Unix socket for connections at @path, bound by the service manager. */
+static bool is_listening_at(int fd, const char *path)
+{
+    union any_address a = {0};
+    socklen_t len = sizeof(a), type_len = sizeof(int);
+    int type = 0;
+    return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &type_len) == 0 && type == SOCK_STREAM &&
+           getsockname(fd, &a.any, &len) == 0 && a.any.sa_family == AF_UNIX &&
+           strncmp(a.un.sun_path, path, sizeof(a.un.sun_path)) == 0;
+}
+
+/* A copy of the socket that the service manager has passed to this process for @path; -1: none. The
+ * original stays open, for a reload that closes and opens the path again. */
+static int inherit_unix(const char *path)
+{
+    const char *pid = getenv("LISTEN_PID"), *count = getenv("LISTEN_FDS");
+    long n = count ? strtol(count, NULL, 10) : 0;
+    int copy;
+    if (!pid || strtol(pid, NULL, 10) != (long)getpid())
+        return -1;
+    for (int fd = INHERITED_FIRST; fd < INHERITED_FIRST + n && n <= INHERITED_MAX; fd++) {
+        if (!is_listening_at(fd, path))
+            continue;
+        (void)fcntl(fd, F_SETFD, FD_CLOEXEC);
+        copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+        if (copy >= 0)
+            (void)fcntl(copy, F_SETFL, fcntl(copy, F_GETFL) | O_NONBLOCK);
+        return copy;
+    }
+    return -1;
+}
+
+int listen_socket_unix(const struct listen_options *o, struct stat *ret_file,
+                       bool *ret_is_inherited, struct inf_error *err)
 {
     union any_address a = {.un = {.sun_family = AF_UNIX}};
     size_t len = strlen(o->path);
@@ -181,6 +217,12 @@ int listen_socket_unix(const struct listen_options *o, struct stat *ret_file, st
         return err_set(err, INF_ECONF, "socket '%s': the path must be 1 to %zu bytes long", o->path,
                        sizeof(a.un.sun_path) - 1);
     memcpy(a.un.sun_path, o->path, len);
+    fd = inherit_unix(o->path);
+    *ret_is_inherited = fd >= 0;
+    if (fd >= 0) {
+        (void)lstat(o->path, ret_file); /* if it was removed, listen_socket_permit() reports that */
+        return fd;
+    }
     if ((rc = find_group(o->group, &gid, err)) < 0 || (rc = clear_path(o->path, &a, err)) < 0)
         return rc;
     fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);

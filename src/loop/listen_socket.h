@@ -4,6 +4,7 @@
 #ifndef LOOP_LISTEN_SOCKET_H
 #define LOOP_LISTEN_SOCKET_H
 
+#include <stdbool.h>
 #include <sys/stat.h>
 
 #include "informer/error.h"
@@ -17,9 +18,11 @@
 int listen_socket_tcp(const char *address, struct inf_error *err);
 
 /* At @options->path, with mode and group set before a client can connect. @ret_file identifies the
- * socket file, in case another file replaces it later. */
+ * socket file, in case another file replaces it later. A socket that the service manager has opened at
+ * this path (sd_listen_fds(3)) is used as it is; then @ret_is_inherited is set, and the file belongs to
+ * the service manager. */
 int listen_socket_unix(const struct listen_options *options, struct stat *ret_file,
-                       struct inf_error *err);
+                       bool *ret_is_inherited, struct inf_error *err);
 
 /* Changes mode and group of the socket at @path, if it is still @file. Mode 0 is 0600, group NULL
  * is our own. */

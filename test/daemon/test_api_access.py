@@ -132,6 +132,19 @@ class Access(Case):
             self.assertEqual((answer.status, json.loads(answer.read())['message']),
                              (403, 'impersonation is not supported'))
 
+    def test_a_socket_of_the_service_manager_is_used_and_kept(self):
+        with socket.socket(socket.AF_UNIX) as given:
+            given.bind(str(self.socket))
+            given.listen()
+            given.setblocking(False)
+            inode = self.socket.stat().st_ino
+            wrap = ['sh', '-c', f'exec 3<&{given.fileno()}; LISTEN_PID=$$ LISTEN_FDS=1 exec "$@"', 'sh']
+            daemon = self.daemon = self.start(self.conf(), wrap=wrap, pass_fds=[given.fileno()])
+            self.wait_ready()
+            self.assertEqual(self.get('/version').status, 200)
+            self.assertEqual(daemon.end(), 0)
+            self.assertEqual(self.socket.stat().st_ino, inode)
+
     # ---- api.listen ----
 
     def test_requests_over_tls_need_a_token(self):
