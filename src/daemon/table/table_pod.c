@@ -278,46 +278,62 @@ static bool read_init_containers(struct pod *pod, struct restarts *ret_sidecars)
     return pending;
 }
 
-/* The first container that waits or has ended decides. If it has completed, running containers and
- * failed ones are more important. */
+/* What the containers of a pod say together. */
+struct summary {
+    bool decided; /* a container waits or has ended: the first one is the reason of the pod */
+    bool running;
+    bool failed;
+    struct pod_reason failure; /* of the first one that failed */
+};
+
+static void add_container(struct pod *pod, struct summary *summary, const struct container *c)
+{
+    struct pod_reason reason;
+    add_restarts(&pod->restarts, c);
+    if (!value_is_blank(c->waiting)) {
+        reason = reason_text("", c->waiting);
+    } else if (c->state[STATE_TERMINATED].len) {
+        reason = end_reason(c, "", "Signal:", "ExitCode:");
+        if (c->exit_code != 0 && !summary->failed) {
+            summary->failed = true;
+            summary->failure = reason;
+        }
+    } else {
+        bool ready = value_is_true(c->field[CONTAINER_READY]) && c->state[STATE_RUNNING].len;
+        summary->running = summary->running || ready;
+        pod->ready += ready;
+        return;
+    }
+    if (!summary->decided)
+        pod->reason = reason;
+    summary->decided = true;
+}
+
+/* Running containers and failed ones are more important than one that has completed. */
+static void replace_completed(struct pod *pod, const struct summary *summary)
+{
+    if (!str_eq(pod->reason.text, STR("Completed")) || *pod->reason.prefix)
+        return;
+    if (summary->running && pod_condition_is_true(pod, STR("Ready")))
+        pod->reason = reason_text("", STR("Running"));
+    else if (summary->failed)
+        pod->reason = summary->failure;
+    else if (summary->running)
+        pod->reason = reason_text("", STR("NotReady"));
+}
+
 static void read_containers(struct pod *pod)
 {
+    struct summary summary = {.decided = false};
     struct json_walk walk;
     struct str item;
-    bool decided = false, failed = false, running = false;
-    struct pod_reason failure = {.prefix = ""};
     json_items_start(&walk, pod->status[STATUS_CONTAINERS]);
     while (json_items_next(&walk, &item)) {
         struct container c;
-        struct pod_reason reason;
         read_container(&c, item);
-        add_restarts(&pod->restarts, &c);
-        if (!value_is_blank(c.waiting)) {
-            reason = reason_text("", c.waiting);
-        } else if (c.state[STATE_TERMINATED].len) {
-            reason = end_reason(&c, "", "Signal:", "ExitCode:");
-            if (c.exit_code != 0 && !failed) {
-                failed = true;
-                failure = reason;
-            }
-        } else {
-            bool ready = value_is_true(c.field[CONTAINER_READY]) && c.state[STATE_RUNNING].len;
-            running = running || ready;
-            pod->ready += ready;
-            continue;
-        }
-        if (!decided)
-            pod->reason = reason;
-        decided = true;
+        add_container(pod, &summary, &c);
     }
-    if (!str_eq(pod->reason.text, STR("Completed")) || *pod->reason.prefix)
-        return;
-    if (running && pod_condition_is_true(pod, STR("Ready")))
-        pod->reason = reason_text("", STR("Running"));
-    else if (failed)
-        pod->reason = failure;
-    else if (running)
-        pod->reason = reason_text("", STR("NotReady"));
+    replace_completed(pod, &summary);
 }
 
 static void read_all_containers(struct pod *pod)

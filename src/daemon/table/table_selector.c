@@ -130,13 +130,13 @@ static void put_values(struct table_row *row, struct str values)
 /* One item of matchExpressions. */
 static void put_expression(struct table_row *row, struct str expression)
 {
-    struct str operator= field_get(expression, "operator"), key = field_get(expression, "key");
-    if (value_is(operator, STR("DoesNotExist")))
+    struct str op = field_get(expression, "operator"), key = field_get(expression, "key");
+    if (value_is(op, STR("DoesNotExist")))
         buf_putc(row->out, '!');
     text_put(row, key);
-    if (value_is(operator, STR("In")))
+    if (value_is(op, STR("In")))
         text_puts(row, " in ");
-    else if (value_is(operator, STR("NotIn")))
+    else if (value_is(op, STR("NotIn")))
         text_puts(row, " notin ");
     else
         return;
