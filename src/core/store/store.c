@@ -2,7 +2,8 @@
  * store.c - applies changes to the current generation, switches to a new one, and emits events.
  *
  * Every event is created here, by comparing the old state with the new. See store.h for the life of
- * a generation. Nothing here fails.
+ * a generation, store_pack.c for packed objects, store_restore.c for contents that are not reported.
+ * Nothing here fails.
  */
 #include "core/store/store.h"
 
@@ -19,46 +20,7 @@
 #include "core/object/version.h"
 #include "core/store/generation.h"
 #include "core/store/observers.h"
-
-/* What is still to be emitted after a flip. */
-enum flip_phase {
-    FLIP_DONE,
-    FLIP_DELETED, /* objects that are only in `former` */
-    FLIP_PRESENT, /* then those that are new or changed in `current` */
-};
-
-struct inf_store {
-    struct siphash_key key;
-    const struct index_def *defs;
-    size_t n_defs;
-    struct generation *current;
-    char *resource_version;
-    uint64_t version; /* grows with every change: shows whether the position of a cursor is valid */
-
-    struct list discarded; /* of struct generation: freed in slices */
-
-    struct generation *former; /* the previous generation, until its differences are emitted */
-    struct inf_cursor cursor;  /* how far the events are emitted */
-    enum flip_phase phase;
-    enum inf_origin origin;
-    bool redefined; /* see store_redefine() */
-
-    struct object_packer packer;
-    bool repacking;              /* a walk of store_repack_some() is not complete */
-    unsigned repacked;           /* `packer.dictionaries` at the start of the last walk */
-    struct inf_cursor repack_at; /* how far it is */
-    struct lent *lent;
-    struct list *observers; /* of struct inf_store_observer */
-};
-
-/* Objects that were unpacked for a reader, until it returns to the loop. */
-struct lent {
-    const struct inf_object **objects; /* references */
-    size_t count, capacity;
-    void (*on_lend)(void *ctx);
-    void *ctx;
-};
-
+#include "core/store/store_internal.h"
 /* ---- generations ---- */
 
 struct generation *generation_new(struct inf_store *store)
@@ -193,7 +155,7 @@ bool store_free_some(struct inf_store *store, size_t budget)
 
 /* Only a flip may move the version back: in a coalesced stream an older change can follow a newer
  * one. */
-static void store_advance(struct inf_store *store, const char *resource_version)
+void store_advance(struct inf_store *store, const char *resource_version)
 {
     store->version++;
     if (!version_is_older(resource_version, store->resource_version) &&
@@ -323,78 +285,6 @@ void store_delete(struct inf_store *store, const struct inf_object *object, stor
     inf_object_unref(old);
 }
 
-/* ---- packing ---- */
-
-/* The next store_repack_some() looks at all objects. */
-static void restart_repacking(struct inf_store *store)
-{
-    inf_cursor_end(&store->repack_at);
-    store->repacking = true;
-    store->repacked = store->packer.dictionaries;
-}
-
-void store_pack(struct inf_store *store, struct pack_context *context,
-                const struct pack_limits *limits)
-{
-    if (context == store->packer.context)
-        return;
-    object_packer_free(&store->packer);
-    object_packer_init(&store->packer, context, limits, store->key.k0);
-    restart_repacking(store);
-}
-
-bool store_repack_some(struct inf_store *store, size_t budget)
-{
-    struct entry *e = NULL;
-    if (object_packer_continue(&store->packer))
-        return false;
-    if (store->repacked != store->packer.dictionaries)
-        restart_repacking(store);
-    if (!store->repacking)
-        return true;
-    while (budget-- > 0 &&
-           (e = generation_next(store->current, store->version, "", &store->repack_at)))
-        if (object_repack_is_due(&store->packer, e->object))
-            generation_replace_form(store->current, e, object_repack(&store->packer, e->object));
-    if (e)
-        return false;
-    inf_cursor_end(&store->repack_at);
-    store->repacking = false;
-    if (store->packer.context)
-        memory_trim(); /* of a first list and its events: a fifth of a cache of 10,000 pods */
-    return true;
-}
-
-void store_on_lend(struct inf_store *store, void (*on_lend)(void *ctx), void *ctx)
-{
-    store->lent->on_lend = on_lend;
-    store->lent->ctx = ctx;
-}
-
-const struct inf_object *store_lend(const struct inf_store *store, const struct inf_object *held)
-{
-    struct lent *lent = store->lent;
-    const struct inf_object *object;
-    if (!object_is_packed(held)) /* the store itself keeps it */
-        return held;
-    object = object_unpack(held);
-    if (lent->count == lent->capacity) {
-        lent->capacity = lent->capacity ? lent->capacity * 2 : 8;
-        lent->objects = xrealloc(lent->objects, lent->capacity * sizeof(struct inf_object *));
-    }
-    lent->objects[lent->count++] = object;
-    if (lent->count == 1 && lent->on_lend)
-        lent->on_lend(lent->ctx);
-    return object;
-}
-
-void store_take_back(struct inf_store *store)
-{
-    for (size_t i = 0; i < store->lent->count; i++)
-        inf_object_unref(store->lent->objects[i]);
-    store->lent->count = 0;
-}
-
 /* ---- other definitions ---- */
 
 void store_redefine(struct inf_store *store)
@@ -407,78 +297,6 @@ void store_set_indexes(struct inf_store *store, const struct index_def *defs, si
 {
     store->defs = defs;
     store->n_defs = n_defs;
-}
-
-void store_copy(struct inf_store *store, const struct inf_store *from, const char *ns)
-{
-    struct inf_cursor cursor = INF_CURSOR_START;
-    const struct inf_object *object;
-    observers_end(store->observers);
-    while ((object = inf_store_next_in(from, ns, &cursor))) {
-        uint64_t hash = generation_hash(store->current, object_key(object));
-        size_t objects = generation_count(store->current);
-        if (!generation_find_hashed(store->current, object_key(object), hash))
-            generation_add(store->current, object_pack(&store->packer, object, objects), object,
-                           hash);
-    }
-    inf_cursor_end(&cursor);
-    store_advance(store, from->resource_version);
-}
-
-/* Adds @restored, whose text is needed. */
-static bool restore_expanded(struct generation *next, const struct inf_object *restored,
-                             struct entry *e, uint64_t hash)
-{
-    const struct inf_object *object = object_try_unpack(restored), *held;
-    if (!object)
-        return false;
-    held = object_pack_restored(&next->store->packer, restored, object, generation_count(next));
-    if (e)
-        inf_object_unref(generation_swap(next, e, held, object));
-    else
-        generation_add(next, held, object, hash);
-    inf_object_unref(object);
-    return true;
-}
-
-/* The last one of a key wins, as in generation_put(). */
-bool generation_restore(struct generation *next, const struct inf_object *restored,
-                        const struct str *labels)
-{
-    struct object_packer *packer = &next->store->packer;
-    uint64_t hash = generation_hash(next, object_key(restored));
-    struct entry *e = generation_find_hashed(next, object_key(restored), hash);
-    if (MUTANT("restore-loses-one") && generation_count(next) == 3)
-        return true;
-    if (e || !labels || next->indexes.n_defs || !packer->context || !object_is_packed(restored))
-        return restore_expanded(next, restored, e, hash);
-    if (!object_packer_adopt(packer, restored, generation_count(next)))
-        return false;
-    generation_add_labelled(next, inf_object_ref(restored), *labels, hash);
-    return true;
-}
-
-void store_restore(struct inf_store *store, struct generation *next, const char *resource_version)
-{
-    assert(store->phase == FLIP_DONE && !generation_count(store->current));
-    store_discard(store, store->current);
-    store->current = next;
-    store->version++;
-    restart_repacking(store);
-    str_replace(&store->resource_version, resource_version);
-}
-
-void store_forget(struct inf_store *store, const char *ns)
-{
-    struct inf_cursor cursor = INF_CURSOR_START;
-    const struct inf_object *object;
-    observers_end(store->observers);
-    while ((object = inf_store_next_in(store, ns, &cursor))) {
-        struct entry *e = generation_find(store->current, object_key(object));
-        store->version++; /* before it is removed: the cursor must not continue from it */
-        inf_object_unref(generation_remove(store->current, e));
-    }
-    inf_cursor_end(&cursor);
 }
 
 /* ---- flip ---- */
@@ -510,7 +328,7 @@ void store_flip(struct inf_store *store, struct generation *next, const char *re
     store->origin = origin;
     store->version++;
     object_packer_list_ended(&store->packer, generation_count(next));
-    restart_repacking(store);
+    store_restart_repacking(store);
     str_replace(&store->resource_version, resource_version);
     observers_replaced(store->observers, /* begins= */ true);
 }

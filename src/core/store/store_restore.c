@@ -1,0 +1,87 @@
+/*
+ * store_restore.c - adds and removes objects without events: copies of another store, and objects that an
+ * earlier process has saved.
+ *
+ * Observers of the store end, because they would miss these changes. A saved object that can't be unpacked
+ * is refused; nothing else fails.
+ */
+#include <assert.h>
+
+#include "base/alloc.h"
+#include "core/mutant.h"
+#include "core/object/object.h"
+#include "core/store/generation.h"
+#include "core/store/observers.h"
+#include "core/store/store_internal.h"
+
+void store_copy(struct inf_store *store, const struct inf_store *from, const char *ns)
+{
+    struct inf_cursor cursor = INF_CURSOR_START;
+    const struct inf_object *object;
+    observers_end(store->observers);
+    while ((object = inf_store_next_in(from, ns, &cursor))) {
+        uint64_t hash = generation_hash(store->current, object_key(object));
+        size_t objects = generation_count(store->current);
+        if (!generation_find_hashed(store->current, object_key(object), hash))
+            generation_add(store->current, object_pack(&store->packer, object, objects), object,
+                           hash);
+    }
+    inf_cursor_end(&cursor);
+    store_advance(store, from->resource_version);
+}
+
+/* Adds @restored, whose text is needed. */
+static bool restore_expanded(struct generation *next, const struct inf_object *restored,
+                             struct entry *e, uint64_t hash)
+{
+    const struct inf_object *object = object_try_unpack(restored), *held;
+    if (!object)
+        return false;
+    held = object_pack_restored(&next->store->packer, restored, object, generation_count(next));
+    if (e)
+        inf_object_unref(generation_swap(next, e, held, object));
+    else
+        generation_add(next, held, object, hash);
+    inf_object_unref(object);
+    return true;
+}
+
+/* The last one of a key wins, as in generation_put(). */
+bool generation_restore(struct generation *next, const struct inf_object *restored,
+                        const struct str *labels)
+{
+    struct object_packer *packer = &next->store->packer;
+    uint64_t hash = generation_hash(next, object_key(restored));
+    struct entry *e = generation_find_hashed(next, object_key(restored), hash);
+    if (MUTANT("restore-loses-one") && generation_count(next) == 3)
+        return true;
+    if (e || !labels || next->indexes.n_defs || !packer->context || !object_is_packed(restored))
+        return restore_expanded(next, restored, e, hash);
+    if (!object_packer_adopt(packer, restored, generation_count(next)))
+        return false;
+    generation_add_labelled(next, inf_object_ref(restored), *labels, hash);
+    return true;
+}
+
+void store_restore(struct inf_store *store, struct generation *next, const char *resource_version)
+{
+    assert(store->phase == FLIP_DONE && !generation_count(store->current));
+    store_discard(store, store->current);
+    store->current = next;
+    store->version++;
+    store_restart_repacking(store);
+    str_replace(&store->resource_version, resource_version);
+}
+
+void store_forget(struct inf_store *store, const char *ns)
+{
+    struct inf_cursor cursor = INF_CURSOR_START;
+    const struct inf_object *object;
+    observers_end(store->observers);
+    while ((object = inf_store_next_in(store, ns, &cursor))) {
+        struct entry *e = generation_find(store->current, object_key(object));
+        store->version++; /* before it is removed: the cursor must not continue from it */
+        inf_object_unref(generation_remove(store->current, e));
+    }
+    inf_cursor_end(&cursor);
+}
