@@ -15,9 +15,9 @@
 #include <time.h>
 
 #include "base/alloc.h"
+#include "base/json/json.h"
 #include "base/text/json_string.h"
 #include "builders.h"
-#include "core/json/json.h"
 #include "core/store/generation.h"
 #include "core/store/store.h"
 

@@ -5,8 +5,8 @@
 #include <yyjson.h>
 
 #include "base/buf.h"
+#include "base/json/json.h"
 #include "core/diff/diff.h"
-#include "core/json/json.h"
 #include "core/object/object.h"
 #include "daemon/record/diff_json.h"
 #include "fuzz.h"

@@ -3,7 +3,7 @@
  * it finds are inside the text, and are also found step by step.
  */
 #include "base/buf.h"
-#include "core/json/json_text.h"
+#include "base/json/json_text.h"
 #include "core/object/path.h"
 #include "fuzz.h"
 

@@ -10,8 +10,8 @@
 #include <cmocka.h>
 
 #include "base/alloc.h"
+#include "base/json/json.h"
 #include "builders.h"
-#include "core/json/json.h"
 #include "core/store/index.h"
 #include "core/store/store.h"
 

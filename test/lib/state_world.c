@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/json/json_text.h"
 #include "builders.h"
-#include "core/json/json_text.h"
 #include "core/object/object_packer.h"
 
 /* ---- callbacks ---- */

@@ -14,9 +14,9 @@
 
 #include "base/base.h"
 #include "base/buf.h"
+#include "base/json/json.h"
+#include "base/json/json_text.h"
 #include "core/diff/diff_pair.h"
-#include "core/json/json.h"
-#include "core/json/json_text.h"
 #include "core/object/path.h"
 
 enum {

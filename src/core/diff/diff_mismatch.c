@@ -13,9 +13,9 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/json/json.h"
 #include "core/diff/diff_list.h"
 #include "core/diff/diff_pair.h"
-#include "core/json/json.h"
 #include "core/object/path.h"
 
 enum {

@@ -8,8 +8,8 @@
 
 #include "base/alloc.h"
 #include "base/buf.h"
-#include "core/json/json.h"
-#include "core/json/json_text.h"
+#include "base/json/json.h"
+#include "base/json/json_text.h"
 #include "core/object/path.h"
 
 /* ---- collecting ---- */

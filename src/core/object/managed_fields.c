@@ -7,8 +7,8 @@
 #include "core/object/managed_fields.h"
 
 #include "base/base.h"
+#include "base/json/json.h"
 #include "base/text/utf8.h"
-#include "core/json/json.h"
 #include "core/object/object.h"
 
 struct entry {

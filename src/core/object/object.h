@@ -10,8 +10,8 @@
 #include "informer/object.h"
 
 #include "base/buf.h"
+#include "base/json/json.h"
 #include "base/str.h"
-#include "core/json/json.h"
 #include "core/object/shape.h"
 
 enum {

@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/json/json.h"
 #include "base/text/timestamp.h"
-#include "core/json/json.h"
 #include "core/object/object.h"
 
 /* The value of metadata.@name, as written; empty if there is none. */

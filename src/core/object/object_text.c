@@ -10,8 +10,8 @@
 
 #include <yyjson.h>
 
+#include "base/json/json.h"
 #include "base/text/json_string.h"
-#include "core/json/json.h"
 
 /* ---- canonical texts ---- */
 

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "core/json/json_text.h"
+#include "base/json/json_text.h"
 
 /* ---- one step ---- */
 

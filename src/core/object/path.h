@@ -30,8 +30,8 @@
 #include "informer/path.h"
 
 #include "base/buf.h"
+#include "base/json/json.h"
 #include "base/str.h"
-#include "core/json/json.h"
 
 enum {
     PATH_TEXT_MAX = 1024,    /* LIMIT: bytes of a path as written */

@@ -13,8 +13,8 @@
 
 #include "base/alloc.h"
 #include "base/err.h"
+#include "base/json/json_text.h"
 #include "base/text/syntax_error.h"
-#include "core/json/json_text.h"
 #include "core/object/path.h"
 
 struct path_parser {

@@ -21,7 +21,7 @@
 
 #include "base/base.h"
 #include "base/err.h"
-#include "core/json/json.h"
+#include "base/json/json.h"
 #include "core/object/path.h"
 
 #define MANAGED_FIELDS "metadata.managedFields"

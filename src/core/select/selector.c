@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/json/json_text.h"
 #include "base/text/syntax_error.h"
-#include "core/json/json_text.h"
 #include "core/object/path.h"
 #include "core/store/store.h"
 

@@ -11,7 +11,7 @@
 
 #include "base/alloc.h"
 #include "base/base.h"
-#include "core/json/json_text.h"
+#include "base/json/json_text.h"
 #include "core/object/object.h"
 
 struct more_members {

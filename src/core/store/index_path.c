@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "core/json/json_text.h"
+#include "base/json/json_text.h"
 #include "core/object/path.h"
 
 static void each_path_value(const struct index_def *def, const struct inf_object *object,

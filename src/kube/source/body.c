@@ -13,7 +13,7 @@
 #include <stdlib.h>
 
 #include "base/err.h"
-#include "core/json/json_text.h"
+#include "base/json/json_text.h"
 #include "kube/source/object_hint.h"
 
 void body_start(struct body *body, const struct source_request *request)

@@ -13,8 +13,8 @@
 
 #include "base/base.h"
 #include "base/err.h"
-#include "core/json/json.h"
-#include "core/json/json_text.h"
+#include "base/json/json.h"
+#include "base/json/json_text.h"
 #include "kube/source/object_hint.h"
 #include "kube/source/status.h"
 

@@ -18,8 +18,8 @@
 #define KUBE_SOURCE_EVENT_FRAME_H
 
 #include "base/buf.h"
+#include "base/json/json.h"
 #include "base/str.h"
-#include "core/json/json.h"
 
 enum {
     FRAME_DEPTH_MAX = JSON_DEPTH_MAX + 1, /* LIMIT: that of an object, plus the event around it */

@@ -11,7 +11,7 @@
 #define KUBE_SOURCE_LIST_ITEMS_H
 
 #include "base/buf.h"
-#include "core/json/json.h"
+#include "base/json/json.h"
 #include "kube/source/event_frame.h"
 #include "kube/source/list_head.h"
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "core/json/json_text.h"
+#include "base/json/json_text.h"
 
 enum {
     PART_MAX = 100, /* bytes shown of each name */

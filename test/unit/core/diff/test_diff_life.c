@@ -11,8 +11,8 @@
 
 #include "base/alloc.h"
 #include "base/base.h"
+#include "base/json/json.h"
 #include "builders.h"
-#include "core/json/json.h"
 #include "patch.h"
 #include "recording.h"
 

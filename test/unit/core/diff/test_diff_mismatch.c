@@ -12,9 +12,9 @@
 #include <cmocka.h>
 
 #include "base/base.h"
+#include "base/json/json.h"
 #include "base/rng.h"
 #include "core/diff/diff_mismatch.h"
-#include "core/json/json.h"
 #include "core/object/path.h"
 #include "patch.h"
 #include "recording.h"

@@ -11,8 +11,8 @@
 #include <cmocka.h>
 
 #include "base/base.h"
+#include "base/json/json.h"
 #include "base/rng.h"
-#include "core/json/json.h"
 #include "patch.h"
 
 enum {

@@ -13,7 +13,7 @@
 
 #include "base/alloc.h"
 #include "base/base.h"
-#include "core/json/json.h"
+#include "base/json/json.h"
 #include "core/object/object.h"
 #include "recording.h"
 

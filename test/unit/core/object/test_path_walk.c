@@ -13,9 +13,9 @@
 
 #include "base/alloc.h"
 #include "base/base.h"
+#include "base/json/json_text.h"
 #include "base/rng.h"
 #include "builders.h"
-#include "core/json/json_text.h"
 #include "core/object/path.h"
 #include "recording.h"
 

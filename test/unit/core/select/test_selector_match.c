@@ -12,8 +12,8 @@
 
 #include "base/alloc.h"
 #include "base/base.h"
+#include "base/json/json_text.h"
 #include "builders.h"
-#include "core/json/json_text.h"
 #include "core/select/selector.h"
 #include "recording.h"
 
