@@ -145,6 +145,21 @@ static void put_age(struct buf *out, int64_t us)
         buf_printf(out, "%" PRId64 "h", s / 60 / 60);
 }
 
+bool saved_state_is_before_boot(int64_t written_us, int64_t now_us, double uptime_s)
+{
+    return written_us && written_us < now_us - (int64_t)(uptime_s * 1e6);
+}
+
+/* Of what was written in the last second before a power loss, any part may be missing. */
+static void put_power_loss(struct daemon *d, const struct inf_state_info *info, struct buf *out)
+{
+    double uptime;
+    if (d->seq.skipped && uv_uptime(&uptime) == 0 &&
+        saved_state_is_before_boot(info->written_us, clock_wall_us(&d->loop.clock), uptime))
+        buf_puts(out, "; the host was restarted since then: changes of the last second before that "
+                      "may be missing or reported again");
+}
+
 void saved_state_describe(struct daemon *d, struct buf *out)
 {
     struct inf_state_info info;
@@ -166,6 +181,7 @@ void saved_state_describe(struct daemon *d, struct buf *out)
         buf_printf(out,
                    "; the last %" PRIu64 " bytes of the state were incomplete and are discarded",
                    info.torn_bytes);
+    put_power_loss(d, &info, out);
 }
 
 static bool stream_is_used(const struct daemon *d, const struct inf_state_stream *saved)

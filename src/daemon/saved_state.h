@@ -9,6 +9,9 @@
 #ifndef DAEMON_SAVED_STATE_H
 #define DAEMON_SAVED_STATE_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "informer/state.h"
 
 #include "base/buf.h"
@@ -36,6 +39,9 @@ void saved_state_epoch(const unsigned char *key, char ret[SAVED_STATE_EPOCH_SIZE
  * once. */
 void saved_state_open(struct daemon *d, const struct conf *conf,
                       void (*on_loaded)(struct daemon *d));
+
+/* Whether the host was started after @written_us, if it now runs for @uptime_s. */
+bool saved_state_is_before_boot(int64_t written_us, int64_t now_us, double uptime_s);
 
 /* Adds what the START record says about it: "; continues from the state of 12s ago: ...". */
 void saved_state_describe(struct daemon *d, struct buf *out);

@@ -313,14 +313,14 @@ void journal_restarted(struct journal *journal, struct journal_watch *watch, con
 void journal_start(struct journal *journal, const char *state)
 {
     bool skipped = journal->seq->skipped;
-    char msg[400];
+    char msg[600];
     struct note note = {.type = NOTE_START,
                         .level = INF_LOG_INFO,
                         .reason = skipped ? "seq-skipped" : NULL,
                         .msg = msg,
                         .version = inf_version(),
                         .count = -1};
-    snprintf(msg, sizeof(msg), "informerd %s started%s%.240s", inf_version(),
+    snprintf(msg, sizeof(msg), "informerd %s started%s%.440s", inf_version(),
              skipped ? "; the previous run did not stop cleanly: seq skipped to the next block"
                      : "",
              state);

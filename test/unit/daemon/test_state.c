@@ -14,6 +14,7 @@
 
 #include "base/alloc.h"
 #include "base/str.h"
+#include "daemon/saved_state.h"
 #include "daemon/state.h"
 #include "folder.h"
 
@@ -141,6 +142,15 @@ static void ids_are_hexadecimal_and_differ(void **state)
 
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
+static void a_restart_of_the_host_is_found_by_its_uptime(void **state)
+{
+    const int64_t now = INT64_C(1800000000) * 1000000;
+    (void)state;
+    assert_false(saved_state_is_before_boot(now - 5 * 1000000, now, 3600));
+    assert_true(saved_state_is_before_boot(now - 5 * 1000000, now, 3));
+    assert_false(saved_state_is_before_boot(0, now, 3)); /* there is no state */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -151,6 +161,7 @@ int main(void)
         IN_FOLDER(a_key_of_another_size_is_refused),
         IN_FOLDER(strings_end_at_the_newline),
         IN_FOLDER(ids_are_hexadecimal_and_differ),
+        cmocka_unit_test(a_restart_of_the_host_is_found_by_its_uptime),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
