@@ -99,6 +99,18 @@ class Stopped(Restarted):
         self.second_run().end()
         self.assertEqual(self.changes(), [])
 
+    def test_long_selection(self):
+        """The id of a stream is limited; long lists have a digest there."""
+        excluded = [f'excluded-{n}-'.ljust(62, 'x') for n in range(64)]
+        conf = self.conf(watches=[{'resource': 'configmaps', 'exclude_namespaces': excluded}])
+        self.first_run(conf=conf)
+        self.second_run(conf).end()
+        self.assertEqual(self.changes(), [])
+        self.sim.put('configmaps', {'metadata': {'name': 'x', 'namespace': excluded[-1]}})
+        conf['watches'][0]['exclude_namespaces'] = excluded[:-1]
+        self.second_run(conf).end()
+        self.assertEqual(self.changes(), [('ADDED', 'x', 'resumed')])
+
     def test_watch_that_is_no_longer_configured(self):
         self.first_run(conf=self.conf(watches=[{'resource': 'configmaps'}, {'resource': 'configmaps', 'name': 'more'}],
                                       event_logs=[{'path': str(self.path), 'watches': ['configmaps']}]))

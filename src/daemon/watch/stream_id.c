@@ -9,8 +9,17 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "informer/state.h"
+
 #include "base/buf.h"
+#include "base/siphash.h"
 #include "daemon/watch/watcher.h"
+
+enum {
+    /* LIMIT: bytes of the cluster and of the form; each has a digest if it is longer. With the names,
+     * which are shorter, an id has at most INF_STATE_ID_MAX. */
+    PART_MAX = INF_STATE_ID_MAX / 4,
+};
 
 /* ---- making ---- */
 
@@ -54,15 +63,32 @@ static void put_shape(struct buf *id, const struct inf_watch *watch)
         buf_puts(id, "metadata\n");
 }
 
+/* Replaces what follows @begin by a digest if it is longer than @max. */
+static void shorten(struct buf *id, size_t begin, size_t max)
+{
+    static const struct siphash_key fixed = {UINT64_C(0x696e666f726d6572), 3};
+    size_t len = id->len - begin;
+    uint64_t digest;
+    if (len <= max)
+        return;
+    digest = siphash13(&fixed, id->bytes + begin, len);
+    id->len = begin;
+    buf_printf(id, "digest %016" PRIx64 " of %zu bytes\n", digest, len);
+}
+
 char *stream_id_make(const struct watch_stream *stream)
 {
     const struct watcher *w = stream->watcher;
     struct inf_watch watch = watch_stream_watch(w->conf, stream->ns);
     struct buf id = {0};
+    size_t form;
     put_cluster(&id, stream);
+    shorten(&id, 0, PART_MAX);
     buf_printf(&id, "watch %s\nresource %s\nnamespace %s\n\n", w->conf->name, w->conf->resource,
                stream->ns ? stream->ns : "*");
+    form = id.len;
     put_shape(&id, &watch);
+    shorten(&id, form, PART_MAX);
     buf_putc(&id, '\0');
     return id.bytes;
 }
