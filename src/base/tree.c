@@ -89,8 +89,7 @@ static void balance_upwards(struct tree *tree, struct tree_node *n)
     }
 }
 
-/* Sorted input, such as the list of a server or saved objects, is added without a search: 100,000 saved
- * objects are restored in XX instead of YY ms (test/bench/bench_state). */
+/* Sorted input, such as the list of a server or saved objects, is added without a search. */
 void tree_add(struct tree *tree, struct tree_node *node)
 {
     struct tree_node **slot = &tree->root, *parent = NULL;

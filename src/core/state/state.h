@@ -19,6 +19,10 @@
  * Objects are written in the form in which a store holds them, so that a change costs no
  * compression. Their hashes depend on the key of a pack_context: the state has one, with a key that
  * is kept in the files. Stores whose objects are noted use it, too: state_pack_context().
+ *
+ * A start reads all segments. There is no file of hints beside them: a cache holds the frames of all
+ * objects, so everything is read in any case, and what else a store needs (keys, versions, label sets)
+ * is in the records.
  */
 #ifndef CORE_STATE_H
 #define CORE_STATE_H

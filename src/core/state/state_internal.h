@@ -3,7 +3,8 @@
  *
  *     state.c            open, close, information        state_stream.c   streams and their objects
  *     state_load.c       reads the files at the start    state_queue.c    queues
- *     state_decode.c     records of one of them          state_write.c    batches and files
+ *     state_load_end.c   what follows from them          state_batch.c    collects records
+ *     state_decode.c     records of one of them          state_write.c    writes them to files
  *     state_apply.c      applies one record              state_labels.c   label sets of objects
  *     state_suspend.c    errors, and the return          state_io.c       operations on files
  *     state_compact.c    removes old files               state_segment.c  which files there are
@@ -259,9 +260,10 @@ enum state_file {
 void state_file_name(char ret[STATE_FILE_NAME], enum state_file type, uint32_t number);
 enum state_file state_file_type(const char *name, uint32_t *ret_number);
 
-/* ---- state_write.c ---- */
+/* ---- state_batch.c ---- */
 
-void writer_init(struct inf_state *state);
+void chunk_free(struct inf_state *state, struct write_chunk *chunk);
+void chunk_split(struct inf_state *state, struct write_chunk *chunk);
 
 /* Starts a file for the next record of the current batch, if one is due. */
 void writer_begin_record(struct inf_state *state);
@@ -283,6 +285,10 @@ static inline bool writer_is_batch_open(const struct inf_state *state)
  * @flush. A batch without records is not written; writer_close_always() writes it. */
 void writer_close_notes(struct inf_state *state, uint64_t flush);
 void writer_close_always(struct inf_state *state);
+
+/* ---- state_write.c ---- */
+
+void writer_init(struct inf_state *state);
 
 /* Starts the next write, if none is in flight and there is something to write. */
 void writer_pump(struct inf_state *state);

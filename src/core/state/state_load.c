@@ -4,11 +4,7 @@
  * Normal path: make the directory, list it, read the dictionaries, then each segment in order. A
  * segment is read in pieces on the pool; while the next piece is read, the loop decodes what has
  * arrived, within the budget of its ticks. Records are checked up to the end of their batch and then
- * applied. What follows the last complete batch of the last segment is cut off.
- *
- * Failures: damage anywhere else discards everything, and the files are removed. An error of the disk,
- * or an operation that does not end, also discards everything, and the state is suspended. In both
- * cases it is empty, with the reason.
+ * applied. What follows from all that, and from errors: state_load_end.c.
  */
 #include "core/state/state_load.h"
 
@@ -22,10 +18,8 @@
 
 enum {
     PIECE = 512 * 1024,
-    BUFFER =
-        4 * 1024 * 1024, /* for pieces and the batch that they belong to, unless it is larger */
-    SLICE = 32,          /* records between two looks at the budget */
-    HANG_MS = 10 * 1000, /* a read that takes longer: start without the state */
+    BUFFER = 4 * 1024 * 1024,          /* for pieces and their batch, unless that is larger */
+    SLICE = 32,                        /* records between two looks at the budget */
     SEGMENT_MAX = 1024 * 1024 * 1024,  /* LIMIT: bytes of a segment */
     DICTIONARY_MAX = 16 * 1024 * 1024, /* LIMIT: bytes of a dictionary */
     FILES_MAX = 1024 * 1024,           /* LIMIT: segments, and dictionaries */
@@ -76,188 +70,6 @@ static void take_names(struct loader *l, const char *names)
     sort_numbers(&l->dictionaries);
 }
 
-/* ---- the end ---- */
-
-bool loader_busy(const struct inf_state *state)
-{
-    return state->loader && state_io_busy(&state->loader->io);
-}
-
-void loader_free(struct inf_state *state)
-{
-    struct loader *l = state->loader;
-    if (!l)
-        return;
-    task_cancel(&l->task);
-    hang_timer_stop(&l->hang_timer);
-    buf_free(&l->segments);
-    buf_free(&l->dictionaries);
-    free(l->bytes);
-    label_list_clear(&l->labels);
-    free(l);
-    state->loader = NULL;
-}
-
-static void forget_everything(struct inf_state *state)
-{
-    list_for_each_safe(node, &state->streams)
-        stream_free(container_of(node, struct inf_state_stream, node));
-    list_for_each_safe(node, &state->queues)
-        queue_free(container_of(node, struct inf_state_queue, node));
-    list_for_each_safe(node, &state->dictionaries)
-        dictionary_free(container_of(node, struct state_dictionary, node));
-    segments_reset(state);
-    state->written_us = 0;
-    state->torn_bytes = 0;
-}
-
-/* Files can't be trusted: they are removed. */
-static void discard(struct inf_state *state)
-{
-    log_line(&state->log, LOG_WARN, "state: discarded: %s", state->reason);
-    forget_everything(state);
-    loader_free(state);
-    if (!state->settings.read_only) {
-        state_clear(state, false);
-        return;
-    }
-    sm_move(&state->sm, STATE_READ_ONLY, "discarded");
-    state_report_loaded(state);
-}
-
-static void on_discarded_closed(struct inf_state *state, int64_t result)
-{
-    (void)result;
-    if (state_phase(state) == STATE_LOADING)
-        discard(state);
-}
-
-/* Discards because of damage that @state->reason describes. No operation is in flight. */
-static void begin_discard(struct inf_state *state)
-{
-    struct loader *l = state->loader;
-    int fd = state->load_fd;
-    state->load_fd = -1;
-    if (fd >= 0)
-        state_io_close(&l->io, fd, on_discarded_closed);
-    else
-        discard(state);
-}
-
-static void fail(struct inf_state *state, const char *what, int64_t error)
-{
-    forget_everything(state);
-    if (state->settings.read_only) {
-        state_set_reason(state, "%s: %s", what, strerror((int)-error));
-        begin_discard(state);
-    } else {
-        state_suspend(state, "%s: %s", what, strerror((int)-error));
-    }
-}
-
-/* An operation has ended: returns whether to continue. */
-static bool may_continue(struct inf_state *state, int64_t result, const char *what)
-{
-    hang_timer_stop(&state->loader->hang_timer);
-    if (state_phase(state) != STATE_LOADING)
-        return false;
-    if (result >= 0)
-        return true;
-    fail(state, what, result);
-    return false;
-}
-
-static struct state_io *start_io(struct inf_state *state)
-{
-    hang_timer_start(&state->loader->hang_timer);
-    return &state->loader->io;
-}
-
-static void on_hang(struct hang_timer *timer)
-{
-    struct loader *l = container_of(timer, struct loader, hang_timer);
-    if (state_phase(l->io.state) == STATE_LOADING)
-        fail(l->io.state, "read", -ETIMEDOUT);
-}
-
-static void become_ready(struct inf_state *state)
-{
-    uint64_t objects = 0;
-    list_for_each(node, &state->streams)
-        objects += container_of(node, struct inf_state_stream, node)->index.count;
-    if (state->newest)
-        log_line(&state->log, LOG_INFO, "state: loaded %llu objects", (unsigned long long)objects);
-    loader_free(state);
-    sm_move(&state->sm, state->settings.read_only ? STATE_READ_ONLY : STATE_ACTIVE, "%llu objects",
-            (unsigned long long)objects);
-    state_report_loaded(state);
-}
-
-static void end_loading(struct inf_state *state)
-{
-    struct loader *l = state->loader;
-    const char *wrong = state_apply_end(state);
-    if (!wrong && l->oldest && state->oldest > l->oldest)
-        wrong = "the first segment is missing";
-    if (!wrong && state->newest && !state->end_offset) {
-        if (state->oldest < state->newest)
-            segments_remove_newest(state); /* it is started again */
-        else if (state->newest == 1)
-            segments_reset(state);
-        else
-            wrong = "the only segment is empty";
-    }
-    if (wrong) {
-        state_set_reason(state, "%s", wrong);
-        begin_discard(state);
-        return;
-    }
-    become_ready(state);
-}
-
-/* ---- cutting off a torn tail ---- */
-
-static void on_cut_closed(struct inf_state *state, int64_t result)
-{
-    if (may_continue(state, result, "close"))
-        end_loading(state);
-}
-
-static void on_cut_synced(struct inf_state *state, int64_t result)
-{
-    int fd = state->load_fd;
-    if (!may_continue(state, result, "sync"))
-        return;
-    state->load_fd = -1;
-    state_io_close(start_io(state), fd, on_cut_closed);
-}
-
-static void on_cut(struct inf_state *state, int64_t result)
-{
-    if (may_continue(state, result, "truncate"))
-        state_io_sync(start_io(state), state->load_fd, on_cut_synced);
-}
-
-static void on_cut_opened(struct inf_state *state, int64_t result)
-{
-    if (result >= 0)
-        state->load_fd = (int)result;
-    if (may_continue(state, result, "open"))
-        state_io_truncate(start_io(state), state->load_fd, state->end_offset, on_cut);
-}
-
-static void cut_torn_tail(struct inf_state *state)
-{
-    char name[STATE_FILE_NAME];
-    state_file_name(name, FILE_SEGMENT, state->newest);
-    log_line(&state->log, LOG_WARN, "state: cut %llu bytes of an incomplete batch off %s",
-             (unsigned long long)state->torn_bytes, name);
-    if (state->settings.read_only)
-        end_loading(state);
-    else
-        state_io_open(start_io(state), name, O_WRONLY, on_cut_opened);
-}
-
 /* ---- segments ---- */
 
 static bool is_last_segment(const struct loader *l)
@@ -267,11 +79,11 @@ static bool is_last_segment(const struct loader *l)
 
 static void on_segment_closed(struct inf_state *state, int64_t result)
 {
-    if (!may_continue(state, result, "close"))
+    if (!loader_may_continue(state, result, "close"))
         return;
     state->loader->next++;
     if (state->torn_bytes)
-        cut_torn_tail(state);
+        loader_cut_torn_tail(state);
     else
         read_next_file(state);
 }
@@ -292,11 +104,11 @@ static void end_segment(struct inf_state *state)
     }
     if ((state->torn_bytes || !l->batch) && !is_last_segment(l)) {
         state_set_reason(state, "segment %u is damaged at byte %zu", state->newest, l->batch);
-        begin_discard(state);
+        loader_discard(state);
         return;
     }
     state->load_fd = -1;
-    state_io_close(start_io(state), fd, on_segment_closed);
+    state_io_close(loader_start_io(state), fd, on_segment_closed);
 }
 
 static void read_piece(struct inf_state *state);
@@ -323,7 +135,7 @@ static void on_decode(struct task *task)
     if (state_io_busy(&l->io))
         return; /* on_piece() continues */
     if (wrong || state->reason)
-        begin_discard(state);
+        loader_discard(state);
     else if ((l->at >= l->size && !l->apply_end) || l->torn)
         end_segment(state);
 }
@@ -331,7 +143,7 @@ static void on_decode(struct task *task)
 static void on_piece(struct inf_state *state, int64_t result)
 {
     struct loader *l = state->loader;
-    if (!may_continue(state, result, "read"))
+    if (!loader_may_continue(state, result, "read"))
         return;
     l->have += (size_t)result;
     if (result == 0)
@@ -361,15 +173,15 @@ static void read_piece(struct inf_state *state)
     struct loader *l = state->loader;
     size_t len = l->size - l->have < PIECE ? l->size - l->have : PIECE;
     make_room(l, len);
-    state_io_read(start_io(state), state->load_fd, l->bytes + (l->have - l->base), len, l->have,
-                  on_piece);
+    state_io_read(loader_start_io(state), state->load_fd, l->bytes + (l->have - l->base), len,
+                  l->have, on_piece);
 }
 
 /* ---- dictionaries ---- */
 
 static void on_dictionary_closed(struct inf_state *state, int64_t result)
 {
-    if (!may_continue(state, result, "close"))
+    if (!loader_may_continue(state, result, "close"))
         return;
     state->loader->next++;
     read_next_file(state);
@@ -393,19 +205,19 @@ static void take_dictionary(struct inf_state *state)
         buf_put(&dictionary->bytes, l->bytes, size);
     }
     state->load_fd = -1;
-    state_io_close(start_io(state), fd, on_dictionary_closed);
+    state_io_close(loader_start_io(state), fd, on_dictionary_closed);
 }
 
 static void on_dictionary_piece(struct inf_state *state, int64_t result)
 {
     struct loader *l = state->loader;
-    if (!may_continue(state, result, "read"))
+    if (!loader_may_continue(state, result, "read"))
         return;
     l->have += (size_t)result;
     if (result == 0 || l->have == l->size)
         take_dictionary(state);
     else
-        state_io_read(start_io(state), state->load_fd, l->bytes + l->have, l->size - l->have,
+        state_io_read(loader_start_io(state), state->load_fd, l->bytes + l->have, l->size - l->have,
                       l->have, on_dictionary_piece);
 }
 
@@ -415,11 +227,11 @@ static void on_stat(struct inf_state *state, int64_t result)
 {
     struct loader *l = state->loader;
     uint64_t size = l->io.op.stat.size;
-    if (!may_continue(state, result, "stat"))
+    if (!loader_may_continue(state, result, "stat"))
         return;
     if (!l->io.op.stat.regular || size > (l->reading_dictionaries ? DICTIONARY_MAX : SEGMENT_MAX)) {
         state_set_reason(state, "file %zu is not a regular file or too large", l->next + 1);
-        begin_discard(state);
+        loader_discard(state);
         return;
     }
     l->size = size;
@@ -429,7 +241,8 @@ static void on_stat(struct inf_state *state, int64_t result)
     label_list_clear(&l->labels);
     if (l->reading_dictionaries) {
         make_room(l, size);
-        state_io_read(start_io(state), state->load_fd, l->bytes, l->size, 0, on_dictionary_piece);
+        state_io_read(loader_start_io(state), state->load_fd, l->bytes, l->size, 0,
+                      on_dictionary_piece);
     } else if (size) {
         read_piece(state);
     } else {
@@ -441,8 +254,8 @@ static void on_opened(struct inf_state *state, int64_t result)
 {
     if (result >= 0)
         state->load_fd = (int)result;
-    if (may_continue(state, result, "open"))
-        state_io_stat(start_io(state), state->load_fd, on_stat);
+    if (loader_may_continue(state, result, "open"))
+        state_io_stat(loader_start_io(state), state->load_fd, on_stat);
 }
 
 /* Segments are numbered without gaps. */
@@ -472,20 +285,20 @@ static void read_next_file(struct inf_state *state)
     if (l->reading_dictionaries) {
         state_file_name(name, FILE_DICTIONARY, number_at(&l->dictionaries, l->next));
     } else if (l->next == count_of(&l->segments)) {
-        end_loading(state);
+        loader_end(state);
         return;
     } else if (!begin_segment(state)) {
-        begin_discard(state);
+        loader_discard(state);
         return;
     } else {
         state_file_name(name, FILE_SEGMENT, state->newest);
     }
-    state_io_open(start_io(state), name, O_RDONLY, on_opened);
+    state_io_open(loader_start_io(state), name, O_RDONLY, on_opened);
 }
 
 static void on_listed(struct inf_state *state, int64_t result)
 {
-    if (!may_continue(state, result, "list directory"))
+    if (!loader_may_continue(state, result, "list directory"))
         return;
     take_names(state->loader, state->loader->io.op.names);
     read_next_file(state);
@@ -493,20 +306,39 @@ static void on_listed(struct inf_state *state, int64_t result)
 
 static void on_dir_made(struct inf_state *state, int64_t result)
 {
-    if (may_continue(state, result == -EEXIST ? 0 : result, "create directory"))
-        state_io_list(start_io(state), on_listed);
+    if (loader_may_continue(state, result == -EEXIST ? 0 : result, "create directory"))
+        state_io_list(loader_start_io(state), on_listed);
+}
+
+bool loader_busy(const struct inf_state *state)
+{
+    return state->loader && state_io_busy(&state->loader->io);
+}
+
+void loader_free(struct inf_state *state)
+{
+    struct loader *l = state->loader;
+    if (!l)
+        return;
+    task_cancel(&l->task);
+    hang_timer_stop(&l->hang_timer);
+    buf_free(&l->segments);
+    buf_free(&l->dictionaries);
+    free(l->bytes);
+    label_list_clear(&l->labels);
+    free(l);
+    state->loader = NULL;
 }
 
 void loader_start(struct inf_state *state)
 {
     struct loader *l = NEW(struct loader);
     state->loader = l;
-    state_io_init(&l->io, state);
+    loader_init(state, l);
     task_init(&l->task, PHASE_PUMP, on_decode);
-    hang_timer_init(&l->hang_timer, state->clock, HANG_MS, on_hang);
     l->reading_dictionaries = true;
     if (state->settings.read_only)
-        state_io_list(start_io(state), on_listed);
+        state_io_list(loader_start_io(state), on_listed);
     else
-        state_io_make_dir(start_io(state), on_dir_made);
+        state_io_make_dir(loader_start_io(state), on_dir_made);
 }

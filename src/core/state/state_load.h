@@ -1,6 +1,6 @@
 /*
  * state_load.h - the loader of a state: state_load.c reads files, state_decode.c the records of a
- * segment.
+ * segment, and state_load_end.c draws the conclusions.
  */
 #ifndef CORE_STATE_LOAD_H
 #define CORE_STATE_LOAD_H
@@ -36,6 +36,27 @@ static inline struct str loader_bytes(const struct loader *l, size_t at)
 {
     return (struct str){l->bytes + (at - l->base), l->have - at};
 }
+
+/* ---- state_load_end.c ---- */
+
+void loader_init(struct inf_state *state, struct loader *l);
+
+/* The operation for the next call, which must end in time. */
+struct state_io *loader_start_io(struct inf_state *state);
+
+/* An operation has ended: returns whether to continue. @what names it for an error. */
+bool loader_may_continue(struct inf_state *state, int64_t result, const char *what);
+
+/* Discards because of damage that @state->reason describes. No operation is in flight. */
+void loader_discard(struct inf_state *state);
+
+/* The last segment has an incomplete batch: cuts it off, then loader_end(). */
+void loader_cut_torn_tail(struct inf_state *state);
+
+/* All files were read. */
+void loader_end(struct inf_state *state);
+
+/* ---- state_decode.c ---- */
 
 /* Checks or applies the next record of the segment. Returns whether there may be more: not if bytes are
  * missing, if the rest is torn, or if it is wrong; then *@ret_wrong says why. */

@@ -1,17 +1,14 @@
 /*
- * state_write.c - collects batches and writes them, one write at a time.
+ * state_write.c - writes batches, one write at a time.
  *
- * Normal path: writer_put() appends records to the last chunk, writer_close_notes() adds the end
- * record, and writer_pump() writes the complete batches of the first chunk with one write. What is
- * noted meanwhile waits in the next chunk. A second after a write the file is synced; writes do not
- * wait for that.
+ * Normal path: writer_pump() writes the complete batches of the first chunk with one append. A second
+ * after a write the file is synced; writes do not wait for that.
  *
- * A new file is started between two batches. Before it is written to, the file before it is synced
- * and closed, and the directory is synced: a file can only be incomplete if it is the last one.
- * Dictionaries are written and synced before the batch that needs them.
+ * Before a new file is written to, the file before it is synced and closed, and the directory is synced: a
+ * file can only be incomplete if it is the last one. Dictionaries are written and synced before the batch
+ * that needs them.
  *
- * The place of a record is known when it is noted, because all that waits is appended in order or, after
- * an error, not at all: then the state is suspended (state_suspend.c).
+ * Failures, and operations that do not end, suspend the state (state_suspend.c).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +17,6 @@
 
 #include "base/alloc.h"
 #include "core/mutant.h"
-#include "core/object/object_image.h"
 #include "core/state/state_internal.h"
 
 enum {
@@ -31,182 +27,14 @@ enum {
 
 static void write_step(struct inf_state *state);
 
-/* ---- batches ---- */
-
-static struct write_chunk *last_chunk(struct inf_state *state)
-{
-    struct write_chunk *chunk = container_of(state->chunks.prev, struct write_chunk, node);
-    return list_empty(&state->chunks) || chunk == state->writing ? NULL : chunk;
-}
-
-static struct write_chunk *add_chunk(struct inf_state *state, uint32_t segment, uint32_t offset)
-{
-    struct write_chunk *chunk = NEW(struct write_chunk);
-    chunk->segment = segment;
-    chunk->offset = offset;
-    list_push(&state->chunks, &chunk->node);
-    return chunk;
-}
-
-static void free_chunk(struct inf_state *state, struct write_chunk *chunk)
-{
-    state->waiting -= chunk->bytes.len;
-    list_remove(&chunk->node);
-    buf_free(&chunk->bytes);
-    free(chunk);
-}
-
-/* Counts @len bytes that were appended to the last chunk, and returns their place. */
-static struct place count_bytes(struct inf_state *state, size_t len)
-{
-    struct place place = {state->newest, state->end_offset, (uint32_t)len};
-    state->end_offset += (uint32_t)len;
-    state->waiting += len;
-    segment_of(state, state->newest)->size += len;
-    return place;
-}
-
-static void put_segment_head(struct inf_state *state, struct write_chunk *chunk)
-{
-    struct segment_body body = {.version = RECORD_VERSION,
-                                .key = {state->pack_key.k0, state->pack_key.k1}};
-    struct record record = {RECORD_SEGMENT, 0, state->newest, state->id, {"", 0}};
-    size_t begin = record_begin(&chunk->bytes, &record);
-    memcpy(body.magic, record_magic, sizeof(body.magic));
-    buf_put(&chunk->bytes, (const char *)&body, sizeof(body));
-    buf_puts(&chunk->bytes, state->settings.epoch);
-    count_bytes(state, record_end(&chunk->bytes, begin));
-}
-
-/* Starts the next file with everything that records of streams and queues need. */
-static void start_segment(struct inf_state *state)
-{
-    segments_add(state);
-    state->end_offset = 0;
-    state->next_segment = false;
-    if (!MUTANT("state: labels of another segment")) {
-        live_index_clear(&state->labels);
-        state->next_labels = 1;
-    }
-    put_segment_head(state, add_chunk(state, state->newest, 0));
-    list_for_each(node, &state->streams) {
-        struct inf_state_stream *stream = container_of(node, struct inf_state_stream, node);
-        if (!MUTANT("state: streams not defined again"))
-            stream_define(stream);
-        stream_put_position(stream);
-    }
-    list_for_each(node, &state->queues) {
-        struct inf_state_queue *queue = container_of(node, struct inf_state_queue, node);
-        queue_define(queue);
-    }
-    state->definitions = state->end_offset;
-}
-
-static bool is_segment_full(const struct inf_state *state)
-{
-    return !state->newest || state->next_segment ||
-           (state->end_offset >= state->settings.segment_bytes &&
-            state->end_offset >= 4 * state->definitions);
-}
-
-void writer_begin_record(struct inf_state *state)
-{
-    if (!state->batch_records && is_segment_full(state))
-        start_segment(state);
-}
-
-/* Where the next record of the current batch goes. */
-static struct buf *batch_room(struct inf_state *state)
-{
-    struct write_chunk *chunk;
-    writer_begin_record(state);
-    chunk = last_chunk(state);
-    if (!chunk)
-        chunk = add_chunk(state, state->newest, state->end_offset);
-    return &chunk->bytes;
-}
-
-struct place writer_put(struct inf_state *state, const struct record *record)
-{
-    size_t len = record_put(batch_room(state), record);
-    state->batch_records++;
-    return count_bytes(state, len);
-}
-
-struct place writer_put_object(struct inf_state *state, uint32_t stream, struct object_refs refs,
-                               const struct inf_object *object, const struct packed_parts *parts)
-{
-    struct record record = {RECORD_OBJECT, 0, stream, object_refs_number(refs), {"", 0}};
-    struct buf *out = batch_room(state);
-    size_t begin = record_begin(out, &record);
-    if (parts)
-        object_image_put_parts(out, object, parts);
-    else
-        object_image_put(out, object);
-    state->batch_records++;
-    return count_bytes(state, record_end(out, begin));
-}
-
-static void close_batch(struct inf_state *state, uint64_t flush)
-{
-    struct batch_body body = {.time_us = clock_wall_us(state->clock), .oldest = state->needed};
-    struct record record = {.type = RECORD_BATCH_END,
-                            .owner = state->batch_records,
-                            .number = state->batch_number + 1,
-                            .body = {(const char *)&body, sizeof(body)}};
-    struct write_chunk *chunk;
-    if (!state->batch_records) {
-        chunk = last_chunk(state);
-        if (!chunk)
-            chunk = state->writing;
-        if (chunk)
-            chunk->flush = flush;
-        else
-            task_schedule(state->clock, &state->report_task);
-        return;
-    }
-    writer_put(state, &record);
-    state->batch_records = 0;
-    state->batch_number++;
-    state->written_us = body.time_us;
-    chunk = last_chunk(state);
-    state->closed += chunk->bytes.len - chunk->closed;
-    chunk->closed = chunk->bytes.len;
-    chunk->flush = flush;
-    chunk->batches++;
-}
-
-void writer_close_notes(struct inf_state *state, uint64_t flush)
-{
-    list_for_each(node, &state->streams) {
-        struct inf_state_stream *stream = container_of(node, struct inf_state_stream, node);
-        if (stream->version_changed)
-            stream_put_position(stream);
-    }
-    list_for_each(node, &state->queues) {
-        struct inf_state_queue *queue = container_of(node, struct inf_state_queue, node);
-        if (queue->confirmed_changed)
-            queue_put_confirm(queue);
-    }
-    state->batch_changes = false;
-    close_batch(state, flush);
-    compact_batch_closed(state);
-}
-
-void writer_close_always(struct inf_state *state)
-{
-    struct record none = {.type = RECORD_NONE};
-    if (!state->batch_records)
-        writer_put(state, &none);
-    writer_close_notes(state, state->flush);
-}
+/* ---- writing ---- */
 
 void writer_drop(struct inf_state *state)
 {
     list_for_each_safe(node, &state->chunks) {
         struct write_chunk *chunk = container_of(node, struct write_chunk, node);
         if (chunk != state->writing || !state_io_busy(&state->write_io))
-            free_chunk(state, chunk);
+            chunk_free(state, chunk);
     }
     if (!state_io_busy(&state->write_io))
         state->writing = NULL;
@@ -216,8 +44,6 @@ void writer_drop(struct inf_state *state)
     hang_timer_stop(&state->hang_timer);
     timer_stop(state->clock, &state->sync_timer);
 }
-
-/* ---- writing ---- */
 
 bool writer_has_work(const struct inf_state *state)
 {
@@ -259,18 +85,6 @@ static void on_hang(struct hang_timer *timer)
         state_suspend(state, "the disk has not completed an operation for %d ms", HANG_MS);
 }
 
-/* Batches after the complete ones of @chunk move to a chunk of their own. */
-static void split_chunk(struct inf_state *state, struct write_chunk *chunk)
-{
-    struct write_chunk *rest;
-    size_t open = chunk->bytes.len - chunk->closed;
-    if (!open)
-        return;
-    rest = add_chunk(state, chunk->segment, chunk->offset + (uint32_t)chunk->closed);
-    buf_put(&rest->bytes, chunk->bytes.bytes + chunk->closed, open);
-    chunk->bytes.len = chunk->closed;
-}
-
 static void end_chunk(struct inf_state *state)
 {
     struct write_chunk *chunk = state->writing;
@@ -279,7 +93,7 @@ static void end_chunk(struct inf_state *state)
     state->written += chunk->closed;
     state->written_bytes += chunk->closed;
     state->batches += chunk->batches;
-    free_chunk(state, chunk);
+    chunk_free(state, chunk);
     if (!state->sync_timer.running)
         timer_start(state->clock, &state->sync_timer, SYNC_MS);
     writer_pump(state);
@@ -458,7 +272,7 @@ void writer_pump(struct inf_state *state)
     if (state->writing || !is_writing_allowed(state) || !writer_has_work(state))
         return;
     state->writing = container_of(state->chunks.next, struct write_chunk, node);
-    split_chunk(state, state->writing);
+    chunk_split(state, state->writing);
     write_step(state);
 }
 
