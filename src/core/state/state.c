@@ -210,7 +210,7 @@ static void free_state(struct deferred_free *deferred_free)
     void (*on_free)(void *owner) = state->on_free;
     void *owner = state->owner;
     list_for_each_safe(node, &state->dictionaries)
-        dictionary_free(container_of(node, struct state_dictionary, node));
+        dictionary_free(state, container_of(node, struct state_dictionary, node));
     segments_reset(state);
     live_index_clear(&state->labels);
     streams_free_discarded(state);

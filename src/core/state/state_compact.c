@@ -284,7 +284,7 @@ static void remove_dictionaries(struct inf_state *state, int64_t result)
         if (!d->size || d->last_segment >= state->oldest)
             continue;
         state_file_name(c->name, FILE_DICTIONARY, d->number);
-        dictionary_free(d);
+        dictionary_free(state, d);
         state_io_remove(&c->io, c->name, on_dictionary_removed);
         return;
     }

@@ -138,6 +138,9 @@ struct inf_state {
     struct pack_context *context;
 
     struct list streams, queues, dictionaries;
+    struct inf_state_stream
+        *last_stream; /* that was looked up: the next record often has it, too */
+    struct state_dictionary *last_dictionary;          /* the same */
     uint32_t next_stream, next_queue, next_dictionary; /* numbers */
 
     /* files oldest..newest; none if newest is 0 */
@@ -314,7 +317,7 @@ void segment_dead(struct inf_state *state, const struct place *place); /* segmen
 struct state_dictionary *dictionary_by_number(struct inf_state *state, uint32_t number);
 struct state_dictionary *dictionary_by_id(struct inf_state *state, uint64_t id);
 struct state_dictionary *dictionary_add(struct inf_state *state, uint32_t number);
-void dictionary_free(struct state_dictionary *dictionary);
+void dictionary_free(struct inf_state *state, struct state_dictionary *dictionary);
 
 /* ---- state_load.c, state_apply.c ---- */
 

@@ -28,7 +28,7 @@ static void forget_everything(struct inf_state *state)
     list_for_each_safe(node, &state->queues)
         queue_free(container_of(node, struct inf_state_queue, node));
     list_for_each_safe(node, &state->dictionaries)
-        dictionary_free(container_of(node, struct state_dictionary, node));
+        dictionary_free(state, container_of(node, struct state_dictionary, node));
     segments_reset(state);
     state->written_us = 0;
     state->torn_bytes = 0;

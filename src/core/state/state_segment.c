@@ -69,20 +69,24 @@ void segment_dead(struct inf_state *state, const struct place *place)
 
 struct state_dictionary *dictionary_by_number(struct inf_state *state, uint32_t number)
 {
+    if (state->last_dictionary && state->last_dictionary->number == number)
+        return state->last_dictionary;
     list_for_each(node, &state->dictionaries) {
         struct state_dictionary *d = container_of(node, struct state_dictionary, node);
         if (d->number == number)
-            return d;
+            return state->last_dictionary = d;
     }
     return NULL;
 }
 
 struct state_dictionary *dictionary_by_id(struct inf_state *state, uint64_t id)
 {
+    if (state->last_dictionary && state->last_dictionary->id == id)
+        return state->last_dictionary;
     list_for_each(node, &state->dictionaries) {
         struct state_dictionary *d = container_of(node, struct state_dictionary, node);
         if (d->id == id)
-            return d;
+            return state->last_dictionary = d;
     }
     return NULL;
 }
@@ -97,8 +101,10 @@ struct state_dictionary *dictionary_add(struct inf_state *state, uint32_t number
     return d;
 }
 
-void dictionary_free(struct state_dictionary *dictionary)
+void dictionary_free(struct inf_state *state, struct state_dictionary *dictionary)
 {
+    if (state->last_dictionary == dictionary)
+        state->last_dictionary = NULL;
     list_remove(&dictionary->node);
     pack_dictionary_unref(dictionary->dictionary);
     buf_free(&dictionary->bytes);

@@ -23,10 +23,12 @@ uint64_t state_key_hash(const struct inf_state *state, struct str key)
 
 struct inf_state_stream *stream_by_number(struct inf_state *state, uint32_t number)
 {
+    if (state->last_stream && state->last_stream->number == number)
+        return state->last_stream;
     list_for_each(node, &state->streams) {
         struct inf_state_stream *stream = container_of(node, struct inf_state_stream, node);
         if (stream->number == number)
-            return stream;
+            return state->last_stream = stream;
     }
     return NULL;
 }
@@ -118,6 +120,8 @@ void stream_free(struct inf_state_stream *stream)
 {
     stream_forget(stream);
     object_packer_free(&stream->packer);
+    if (stream->state->last_stream == stream)
+        stream->state->last_stream = NULL;
     list_remove(&stream->node);
     free(stream->id);
     free(stream->version);

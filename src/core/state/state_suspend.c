@@ -57,7 +57,7 @@ static void forget_files(struct inf_state *state)
         queue->confirmed_changed = false;
     }
     list_for_each_safe(node, &state->dictionaries)
-        dictionary_free(container_of(node, struct state_dictionary, node));
+        dictionary_free(state, container_of(node, struct state_dictionary, node));
     segments_reset(state);
 }
 

@@ -315,6 +315,32 @@ static void loading_is_sliced(void **state)
     w->sim.budget = 0;
 }
 
+/* A process that does not watch something any more drops its objects without taking them. */
+static void loaded_objects_of_a_dropped_stream_are_freed_in_slices(void **state)
+{
+    struct state_world *w = *state;
+    struct inf_state_stream *pods = inf_state_stream(w->state, "pods");
+    unsigned ticks = 0;
+    for (unsigned n = 0; n < 500; n++) {
+        char key[32];
+        snprintf(key, sizeof(key), "shop/%u", n);
+        state_world_put(pods, key, n + 1);
+    }
+    flush(w);
+    state_world_crash(w, NULL);
+    pods = inf_state_stream(w->state, "pods");
+    assert_int_equal(inf_state_stream_count(pods), 500);
+    inf_state_stream_drop(pods);
+    w->sim.budget = 1;
+    for (; clock_has_work(&w->sim.clock); ticks++)
+        sim_tick(&w->sim);
+    w->sim.budget = 0;
+    assert_true(ticks >= 500 / 64);
+    flush(w);
+    state_world_crash(w, NULL);
+    assert_state(w, "");
+}
+
 static void a_read_only_state_writes_nothing(void **state)
 {
     struct state_world *w = *state;
@@ -374,6 +400,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(packed_objects_are_read_with_their_dictionary, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(loading_is_sliced, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(loaded_objects_of_a_dropped_stream_are_freed_in_slices,
+                                        set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_read_only_state_writes_nothing, set_up, tear_down),
         cmocka_unit_test_setup_teardown(invalid_settings_are_refused, set_up, tear_down),
     };
