@@ -100,6 +100,57 @@ class Daemon(Ctl):
         self.assertEqual(self.good('reopen'), 'the event logs are reopened\n')
         wait_until(self.path.exists, 'the new file')
 
+    def follow(self, *arguments):
+        """A running `tail`; returns its stdout when the stream is open."""
+        before = self.daemon_streams()
+        child = self.stack.enter_context(subprocess.Popen(
+            [INFORMERCTL, 'tail', *arguments, '-s', self.socket], stdout=subprocess.PIPE, text=True, env=environment(self.folder)))
+        self.stack.callback(child.kill)
+        wait_until(lambda: self.daemon_streams() > before, 'the stream of events')
+        return child
+
+    def daemon_streams(self):
+        return json.loads(self.get('/informerd/v1/status').text)['event_streams']
+
+    def test_tail_prints_changes_as_they_happen(self):
+        self.sim.put('configmaps', config_map('before'))
+        daemon = self.start()
+        self.wait_ready()
+        all_changes, one, jsonl = self.follow(), self.follow('--name', 'b', '-o', 'name'), self.follow('-o', 'jsonl')
+        self.sim.put('configmaps', config_map('a'), config_map('b'))
+        self.assertRegex(all_changes.stdout.readline(), r'ADDED +configmap default/a')
+        self.assertRegex(all_changes.stdout.readline(), r'ADDED +configmap default/b')
+        self.assertEqual(one.stdout.readline(), 'configmap/b\n')
+        records = [json.loads(jsonl.stdout.readline()) for _ in range(2)]
+        self.log.wait_for(lambda all: any(r.get('name') == 'b' for r in all), 'the log')
+        logged = {r['seq']: r for r in self.log.read() if r.get('name') in ('a', 'b')}
+        self.assertEqual({r['seq']: r for r in records}, logged)
+        self.assertEqual(daemon.end(), 0)
+        self.assertEqual(all_changes.wait(DEADLINE), 69)
+
+    def test_tail_refuses_wrong_parameters(self):
+        self.start()
+        self.wait_ready()
+        done = self.ctl('tail', '--level', 'loud')
+        self.assertEqual((done.returncode, done.stderr),
+                         (1, "Error from server (BadRequest): unknown level 'loud'; use info, warn or error\n"))
+        self.assertEqual(self.ctl('tail', '-o', 'xml').returncode, 1)
+
+    def test_events_as_server_sent_events(self):
+        self.start()
+        self.wait_ready()
+        with socket.socket(socket.AF_UNIX) as client:
+            client.settimeout(DEADLINE)
+            client.connect(str(self.socket))
+            client.sendall(b'GET /informerd/v1/events?format=name HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\n\r\n')
+            with client.makefile('rb') as stream:
+                head = list(iter(stream.readline, b'\r\n'))
+                self.assertIn(b'Content-Type: text/event-stream\r\n', head)
+                self.sim.put('configmaps', config_map('a'))
+                stream.readline()
+                self.assertRegex(stream.readline(), rb'id: \d+\n')
+                self.assertEqual(stream.readline(), b'data: configmap/a\n')
+
     def test_kubeconfig_and_token(self):
         self.start(self.conf(api={'listen': '127.0.0.1:0'}))
         self.wait_ready()

@@ -130,9 +130,9 @@ static const struct service_endpoint {
     void (*respond)(struct daemon *d, const struct api_reader *reader,
                     const struct http_server_request *request, struct http_exchange *exchange);
 } service_endpoints[] = {
-    {"status", FOR_READERS, respond_status},   {"access", FOR_READERS, respond_access},
-    {"token", FOR_LOCAL_USERS, respond_token}, {"reload", FOR_CONTROL, respond_reload},
-    {"reopen", FOR_CONTROL, respond_reopen},
+    {"status", FOR_READERS, respond_status}, {"access", FOR_READERS, respond_access},
+    {"events", FOR_READERS, events_respond}, {"token", FOR_LOCAL_USERS, respond_token},
+    {"reload", FOR_CONTROL, respond_reload}, {"reopen", FOR_CONTROL, respond_reopen},
 };
 
 static const char *refusal_of(enum service_access access, const struct http_exchange *exchange)

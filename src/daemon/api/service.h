@@ -4,6 +4,7 @@
  *
  *     status    the state of the daemon, as in a state dump
  *     access    address and certificate authority of api.listen, for a kubeconfig
+ *     events    the changes as they happen (events.h)
  *     token     a short-lived token for api.listen; only on the Unix socket
  *     reload    reloads the configuration; only for root and the user of the daemon, as the next one
  *     reopen    reopens the event logs

@@ -326,6 +326,7 @@ void report_dump(struct daemon *d, struct buf *out)
     put_number(out, "backlog_bytes", memory.used);
     put_number(out, "backlog_limit_bytes", memory.limit);
     put_number(out, "backlog_held_streams", memory.held);
+    put_number(out, "event_streams", d->web.events.count);
     buf_puts(out, ",\"watches\":[\n");
     list_for_each(node, &d->watchers) {
         buf_puts(out, comma);

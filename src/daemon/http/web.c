@@ -107,6 +107,7 @@ void web_init(struct web *web, struct daemon *d)
     init_listener(&web->local, web, &reader_ops);
     init_listener(&web->tls, web, &reader_ops);
     api_access_init(&web->access, &d->loop.clock, &d->log);
+    event_streams_init(&web->events);
     task_init(&web->disconnect, PHASE_PUMP, run_disconnect);
 }
 
@@ -230,6 +231,7 @@ void web_close(struct web *web)
     close_listener(&web->tcp);
     close_listener(&web->local);
     close_listener(&web->tls);
+    event_streams_close(&web->events);
     task_cancel(&web->disconnect);
     api_access_close(&web->access);
     endpoint_metrics_close(web);

@@ -13,6 +13,7 @@
 #include "base/list.h"
 #include "daemon/api/access.h"
 #include "daemon/api/api.h"
+#include "daemon/api/events.h"
 #include "daemon/conf/conf.h"
 #include "loop/listen.h"
 #include "wire/http_server.h"
@@ -49,6 +50,7 @@ struct web {
     struct list metrics; /* responses in progress: see endpoint_metrics.c */
     struct web_listener tls;
     struct api_access access;
+    struct event_streams events;
     struct task disconnect; /* of clients whose access a reload may have changed */
 };
 

@@ -197,8 +197,17 @@ static void write_change(struct journal *j, struct journal_watch *watch,
     for_each_output(output, &j->outputs)
         if (output_accepts_change(output, &change))
             output->ops->put_change(output, &change);
+    list_for_each_safe(node, &j->taps) {
+        struct journal_tap *tap = container_of(node, struct journal_tap, node);
+        tap->on_change(tap, &change);
+    }
     line_diffs_free(lines);
     free(before);
+}
+
+void journal_tap_add(struct journal *journal, struct journal_tap *tap)
+{
+    list_push(&journal->taps, &tap->node);
 }
 
 void journal_event(struct journal *journal, struct journal_watch *watch,
@@ -362,6 +371,7 @@ void journal_init(struct journal *journal, struct clock *clock, struct disk *dis
     list_init(&journal->leaving);
     list_init(&journal->outputs);
     list_init(&journal->watches);
+    list_init(&journal->taps);
     change_reader_init(&journal->reader);
     seq->owner = journal;
     seq->on_ready = on_seq_ready;

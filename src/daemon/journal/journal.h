@@ -71,6 +71,13 @@ struct journal_output_ops {
     void (*release)(struct journal_output *output);
 };
 
+/* Gets every change that is written to at least one event log, with its number, before it is written.
+ * on_change() may remove the tap (list_remove()), and must not call the journal. */
+struct journal_tap {
+    struct list node;
+    void (*on_change)(struct journal_tap *tap, const struct change *change);
+};
+
 enum {
     JOURNAL_LOST_MAX = 64, /* LIMIT: removed logs whose lost lines are remembered */
 };
@@ -113,6 +120,7 @@ struct journal {
     struct list leaving;       /* of struct event_log: removed, but not closed yet */
     struct list outputs;       /* of struct journal_output */
     struct list watches;
+    struct list taps; /* of struct journal_tap */
     struct change_reader reader;
     struct level_rules *levels;                 /* owned; NULL: every change is info */
     struct journal_stats past;                  /* counters of closed logs */
@@ -157,6 +165,8 @@ void journal_set_levels(struct journal *journal, struct level_rules *levels);
 /* Adds a watch, which may be held at once. Removing it frees its list of ignored updates. */
 void journal_watch_add(struct journal *journal, struct journal_watch *watch);
 void journal_watch_remove(struct journal_watch *watch);
+
+void journal_tap_add(struct journal *journal, struct journal_tap *tap);
 
 /* ---- records ---- */
 
