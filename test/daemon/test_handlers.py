@@ -8,11 +8,12 @@ import json
 import os
 import random
 import signal
+import subprocess
 import sys
 import threading
 from pathlib import Path
 
-from service import Case, Log, config_map, run, wait_until
+from service import INFORMERD, Case, Log, config_map, run, wait_until
 
 KILLS = int(sys.argv[4]) if len(sys.argv) > 4 else 10
 TAKE = 'cat >> $DIR/got'
@@ -26,8 +27,10 @@ class Handled(Case):
     def handler(self, script, **settings):
         """A handler that runs @script; its directory is not in the environment, which is clean."""
         path = self.folder / f'{settings.get("name", "test")}.sh'
-        path.write_text(f'#!/bin/sh\nDIR={self.folder}\n{script}\n')
-        path.chmod(0o755)
+        new = path.with_suffix('.new')  # a program that runs can't be overwritten
+        new.write_text(f'#!/bin/sh\nDIR={self.folder}\n{script}\n')
+        new.chmod(0o755)
+        new.rename(path)
         return {'name': 'test', 'exec': [str(path)], 'retry': {'backoff': '1ms..10ms'}, **settings}
 
     def run_with(self, script, **settings):
@@ -167,6 +170,10 @@ class Failures(Handled):
         self.put('bad')
         self.wait_metric('parked', 1)
         self.assertEqual(self.metric('runs_total'), 3)
+        daemon.send_signal(signal.SIGUSR2)
+        dump = json.loads(self.wait_file('state/dump.json').read_text())['handlers'][0]
+        self.assertEqual((dump['name'], dump['parked'], dump['error']), ('test', 1, 'exit code 1'))
+        self.assertEqual([r['name'] for r in dump['parked_records']], ['bad'])
         self.assertIn('[+] handler test: failing: exit code 1, 1 parked\n', self.get('/readyz?verbose').text)
         self.assertEqual(daemon.end(), 0)
         daemon = self.run_with(script, **settings)
@@ -403,6 +410,15 @@ class Overflow(Handled):
 
 
 class Configuration(Handled):
+    def test_check_config_reports_a_program_that_cannot_be_executed(self):
+        path = self.write_conf(self.conf(handlers=[{'name': 'x', 'exec': ['/nonexistent/page']},
+                                                   {'name': 'y', 'exec': ['/bin/sh', '-c', 'true']}]))
+        done = subprocess.run([INFORMERD, '--check-config', '-c', path], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn('1 watch, 1 event log, 2 handlers\n', done.stdout)
+        self.assertIn("handler 'x': '/nonexistent/page' cannot be executed: No such file or directory", done.stdout)
+        self.assertNotIn("handler 'y'", done.stdout)
+
     def test_errors(self):
         for handler, error in (
                 ({'name': 'x', 'exec': ['page']}, 'the program must be an absolute path'),

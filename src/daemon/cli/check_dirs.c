@@ -80,10 +80,24 @@ static char *check_event_log(const struct conf_event_log *log)
     return line;
 }
 
+static char *check_handler(const struct conf_handler *handler)
+{
+    const char *program = handler->exec.items[0];
+    return access(program, X_OK) == 0 ? NULL
+                                      : xasprintf("handler '%s': '%s' cannot be executed: %s",
+                                                  handler->name, program, strerror(errno));
+}
+
 void check_dirs(const struct conf *conf, void (*warn)(void *ctx, const char *line), void *ctx)
 {
     for (size_t i = 0; i <= conf->n_event_logs; i++) {
         char *line = i ? check_event_log(&conf->event_logs[i - 1]) : check_state_dir(conf);
+        if (line)
+            warn(ctx, line);
+        free(line);
+    }
+    for (size_t i = 0; i < conf->n_handlers; i++) {
+        char *line = check_handler(&conf->handlers[i]);
         if (line)
             warn(ctx, line);
         free(line);

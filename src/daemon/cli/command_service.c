@@ -118,9 +118,12 @@ static int check_files(const struct conf *conf, const char *path, struct buf *ou
     if (code) {
         fwrite(errors.text.bytes, 1, errors.text.len, stderr);
     } else {
-        buf_printf(out, "%s: ok, %zu watch%s, %zu event log%s\n", path, conf->n_watches,
+        buf_printf(out, "%s: ok, %zu watch%s, %zu event log%s", path, conf->n_watches,
                    conf->n_watches == 1 ? "" : "es", conf->n_event_logs,
                    conf->n_event_logs == 1 ? "" : "s");
+        if (conf->n_handlers)
+            buf_printf(out, ", %zu handler%s", conf->n_handlers, conf->n_handlers == 1 ? "" : "s");
+        buf_putc(out, '\n');
         conf_warnings(conf, put_warning, out);
         check_dirs(conf, put_warning, out);
     }

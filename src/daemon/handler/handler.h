@@ -190,6 +190,17 @@ void handler_free(struct handler *handler);
 
 void handler_status(const struct handler *handler, struct handler_status *ret);
 
+/* ---- for its parts: handler_delivery.c ---- */
+
+/* Makes the object of @record ready if it is idle and its first record waits; @ctx is the handler. */
+void handler_schedule_record(void *ctx, struct handler_record *record);
+
+/* The task `pump`. */
+void handler_start_runs(struct task *task);
+
+/* The queue has changed: with `overflow: wait`, holds or releases the watches. */
+void handler_update_hold(struct handler *handler);
+
 /* ---- for kinds ---- */
 
 /* Ends and frees @run. @why describes a failure. */

@@ -2,7 +2,7 @@
  * handler_queue.c - the lists of records, and the log of them in the state on disk.
  *
  * Normal path: add, save, release, run, remove. Adding to the state never fails; a state that is
- * suspended ignores it. An entry that can't be read when the state is loaded ends the reading.
+ * suspended ignores it. handler_queue_load.c reads what an earlier run has left.
  */
 #include "daemon/handler/handler_queue.h"
 
@@ -137,6 +137,17 @@ static void set_state(struct handler_queue *q, struct handler_record *r,
     count_record(q, r, false);
     r->state = state;
     count_record(q, r, true);
+}
+
+void handler_queue_put(struct handler_queue *queue, uint64_t id, struct str key, int64_t time_us,
+                       struct str env, struct str line, bool parked)
+{
+    char *name = xstrndup(key.at, key.len);
+    struct handler_record *r = add_record(queue, name, id, time_us, env.len, line.len);
+    memcpy(r->text, env.at, env.len);
+    memcpy(r->text + env.len, line.at, line.len);
+    set_state(queue, r, parked ? RECORD_PARKED : RECORD_WAITING);
+    free(name);
 }
 
 static void free_record(struct handler_queue *q, struct handler_record *r)
@@ -278,118 +289,15 @@ void handler_queue_unpark(struct handler_queue *queue,
     handler_queue_rewrite(queue); /* a record without P after it replaces the earlier one */
 }
 
-/* ---- the log on disk: reading ---- */
-
-static bool read_number(struct str *rest, char end, uint64_t *ret)
-{
-    uint64_t value = 0;
-    size_t i = 0;
-    for (; i < rest->len && rest->at[i] >= '0' && rest->at[i] <= '9'; i++)
-        if (__builtin_mul_overflow(value, 10, &value) ||
-            __builtin_add_overflow(value, (uint64_t)(rest->at[i] - '0'), &value))
-            return false;
-    if (!i || i == rest->len || rest->at[i] != end)
-        return false;
-    *rest = (struct str){rest->at + i + 1, rest->len - i - 1};
-    *ret = value;
-    return true;
-}
-
-/* An entry as it was read. */
-struct log_entry {
-    uint64_t id;
-    size_t nth; /* in the log */
-    char type;
-    int64_t time_us;
-    struct str key, env, line; /* R */
-};
-
-static bool take_bytes(struct str *rest, uint64_t len, struct str *ret)
-{
-    if (len > rest->len)
-        return false;
-    *ret = (struct str){rest->at, (size_t)len};
-    *rest = (struct str){rest->at + len, rest->len - (size_t)len};
-    return true;
-}
-
-/* Whether it can be used as environment: whole strings. */
-static bool is_environment(struct str env)
-{
-    return !env.len || !env.at[env.len - 1];
-}
-
-static bool read_entry(struct str *rest, struct log_entry *ret)
-{
-    uint64_t time, key, env, line;
-    if (rest->len < 2 || rest->at[1] != ' ')
-        return false;
-    ret->type = rest->at[0];
-    *rest = (struct str){rest->at + 2, rest->len - 2};
-    if (ret->type == 'D' || ret->type == 'P')
-        return read_number(rest, '\n', &ret->id);
-    if (ret->type != 'R' || !read_number(rest, ' ', &ret->id) || !read_number(rest, ' ', &time) ||
-        !read_number(rest, ' ', &key) || !read_number(rest, ' ', &env) ||
-        !read_number(rest, '\n', &line))
-        return false;
-    ret->time_us = (int64_t)time;
-    return take_bytes(rest, key, &ret->key) && !memchr(ret->key.at, '\0', ret->key.len) &&
-           take_bytes(rest, env, &ret->env) && is_environment(ret->env) &&
-           take_bytes(rest, line, &ret->line);
-}
-
-static int compare_entries(const void *a, const void *b)
-{
-    const struct log_entry *x = a, *y = b;
-    if (x->id != y->id)
-        return x->id < y->id ? -1 : 1;
-    return x->nth < y->nth ? -1 : 1;
-}
-
-/* Adds the record of the @n entries with one id: the last ones count. */
-static void restore_record(struct handler_queue *q, const struct log_entry *entries, size_t n)
-{
-    const struct log_entry *last = &entries[n - 1], *r = last;
-    struct handler_record *record;
-    char *key;
-    while (r > entries && r->type != 'R')
-        r--;
-    if (last->type == 'D' || r->type != 'R')
-        return;
-    key = xstrndup(r->key.at, r->key.len);
-    record = add_record(q, key, r->id, r->time_us, r->env.len, r->line.len);
-    memcpy(record->text, r->env.at, r->env.len);
-    memcpy(record->text + r->env.len, r->line.at, r->line.len);
-    set_state(q, record, last->type == 'P' ? RECORD_PARKED : RECORD_WAITING);
-    free(key);
-}
-
 bool handler_queue_restore(struct handler_queue *queue, struct inf_state_queue *on_disk)
 {
-    struct str rest = {NULL, 0};
-    struct log_entry *entries = NULL;
-    size_t n = 0, room = 0, same;
+    struct str log;
     bool intact = true;
     queue->on_disk = on_disk;
-    if (!inf_state_queue_pending(on_disk, &rest.at, &rest.len, &(uint64_t){0}))
-        return true;
-    while (rest.len && intact) {
-        if (n == room) {
-            room = room ? 2 * room : 64;
-            entries = xrealloc(entries, room * sizeof(*entries));
-        }
-        entries[n] = (struct log_entry){.nth = n};
-        intact = read_entry(&rest, &entries[n]);
-        n += intact;
+    if (inf_state_queue_pending(on_disk, &log.at, &log.len, &(uint64_t){0})) {
+        intact = handler_queue_load(queue, log);
+        handler_queue_rewrite(queue); /* so that the state need not keep what it has read */
     }
-    qsort(entries, n, sizeof(*entries), compare_entries);
-    for (size_t i = 0; i < n; i += same) {
-        for (same = 1; i + same < n && entries[i + same].id == entries[i].id;)
-            same++;
-        restore_record(queue, &entries[i], same);
-    }
-    free(entries);
-    handler_queue_rewrite(queue); /* so that the state need not keep what it has read */
     return intact;
 }
 

@@ -142,6 +142,15 @@ struct handler_record *handler_queue_first(const struct handler_queue *queue);
 /* Records that are not parked. */
 size_t handler_queue_length(const struct handler_queue *queue);
 
+/* ---- for its parts: handler_queue_load.c ---- */
+
+/* Adds the records of a log to an empty queue. Returns false if it is damaged. */
+bool handler_queue_load(struct handler_queue *queue, struct str log);
+
+/* Adds a record that an earlier run has saved; its id must be greater than those of all others. */
+void handler_queue_put(struct handler_queue *queue, uint64_t id, struct str key, int64_t time_us,
+                       struct str env, struct str line, bool parked);
+
 static inline struct str handler_record_line(const struct handler_record *record)
 {
     return (struct str){record->text + record->env_len, record->line_len};

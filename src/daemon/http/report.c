@@ -299,6 +299,45 @@ static void dump_log(void *ctx, const struct event_log *log)
     list->comma = ",\n";
 }
 
+/* The parked records themselves, as they were given to the handler. */
+static void dump_parked(const struct handler *handler, struct buf *out)
+{
+    const char *comma = "";
+    buf_puts(out, ",\"parked_records\":[");
+    list_for_each(node, &handler->queue.records) {
+        const struct handler_record *r = container_of(node, struct handler_record, node);
+        struct str line = handler_record_line(r);
+        if (r->state != RECORD_PARKED)
+            continue;
+        buf_printf(out, "%s%.*s", comma, (int)line.len - 1, line.at); /* without its newline */
+        comma = ",";
+    }
+    buf_putc(out, ']');
+}
+
+static void dump_handler(void *ctx, const struct handler *handler)
+{
+    struct log_list *list = ctx;
+    struct handler_status s;
+    handler_status(handler, &s);
+    buf_printf(list->out, "%s  {", list->comma);
+    put_member(list->out, "name", s.name);
+    buf_putc(list->out, ',');
+    put_member(list->out, "state", s.state);
+    put_number(list->out, "records", s.length);
+    put_number(list->out, "bytes", s.bytes);
+    put_number(list->out, "oldest_ms", s.oldest_ms);
+    put_number(list->out, "running", s.running);
+    put_number(list->out, "parked", s.parked);
+    if (s.reason) {
+        buf_putc(list->out, ',');
+        put_member(list->out, "error", s.reason);
+    }
+    dump_parked(handler, list->out);
+    buf_putc(list->out, '}');
+    list->comma = ",\n";
+}
+
 static void put_time(struct buf *out, const char *name, int64_t us)
 {
     char time[TIMESTAMP_SIZE];
@@ -335,5 +374,7 @@ void report_dump(struct daemon *d, struct buf *out)
     }
     buf_puts(out, "\n],\"event_logs\":[\n");
     journal_each_log(&d->journal, false, dump_log, &(struct log_list){out, ""});
+    buf_puts(out, "\n],\"handlers\":[\n");
+    handlers_each(&d->handlers, dump_handler, &(struct log_list){out, ""});
     buf_puts(out, "\n]}\n");
 }
