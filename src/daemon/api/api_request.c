@@ -313,6 +313,8 @@ int api_request_read(struct api_request *r, const struct http_server_request *ht
     *fault = (struct api_fault){.code = 0};
     if (refuse_impersonation(http, fault) < 0 || read_path(r, http->path, fault) < 0)
         return -1;
+    if (r->page == API_UNKNOWN)
+        return 0;
     objects = r->page == API_GET || r->page == API_LIST;
     if (!api_accept_choose(http_server_request_get(http, "Accept"), !objects, r))
         return api_fault_set(fault, 406,
