@@ -15,7 +15,7 @@
 
 #include "base/alloc.h"
 #include "base/base.h"
-#include "base/text/json_string.h"
+#include "daemon/api/api_status.h"
 #include "loop/tcp.h"
 
 enum {
@@ -156,17 +156,10 @@ static void audit(struct api_access *a, const struct http_server_request *reques
 void api_access_deny(struct api_access *a, const struct http_server_request *request,
                      struct http_exchange *exchange, int code, const char *why)
 {
-    struct buf body = {0};
     audit(a, request, exchange, why);
-    buf_puts(&body, "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},\"status\":"
-                    "\"Failure\",\"message\":");
-    json_put_string(&body, str_of(why));
-    buf_printf(&body, ",\"reason\":\"%s\",\"code\":%d}\n",
-               code == 401 ? "Unauthorized" : "Forbidden", code);
     if (code == 401)
         http_exchange_header(exchange, "WWW-Authenticate", "Bearer");
-    http_exchange_reply(exchange, code, "application/json", body.bytes, body.len);
-    buf_free(&body);
+    api_reply_fault(exchange, code, why);
 }
 
 /* ---- requests ---- */

@@ -17,9 +17,9 @@ static const struct {
     int code;
     const char *reason;
 } reasons[] = {
-    {400, "BadRequest"},       {403, "Forbidden"},       {404, "NotFound"},
-    {405, "MethodNotAllowed"}, {406, "NotAcceptable"},   {410, "Expired"},
-    {422, "Invalid"},          {429, "TooManyRequests"}, {504, "Timeout"},
+    {400, "BadRequest"},       {401, "Unauthorized"},  {403, "Forbidden"}, {404, "NotFound"},
+    {405, "MethodNotAllowed"}, {406, "NotAcceptable"}, {410, "Expired"},   {422, "Invalid"},
+    {429, "TooManyRequests"},  {504, "Timeout"},
 };
 
 static const char *reason_of(int code)
@@ -101,4 +101,11 @@ void api_fault_reply(const struct api_fault *fault, struct http_exchange *x)
     buf_putc(&body, '\n');
     http_exchange_reply(x, fault->code, "application/json", body.bytes, body.len);
     buf_free(&body);
+}
+
+void api_reply_fault(struct http_exchange *x, int code, const char *message)
+{
+    struct api_fault fault = {.code = 0};
+    api_fault_set(&fault, code, "%s", message);
+    api_fault_reply(&fault, x);
 }

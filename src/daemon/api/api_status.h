@@ -35,4 +35,7 @@ void api_fault_put(const struct api_fault *fault, struct buf *out);
 /* Responds with it and finishes the exchange. */
 void api_fault_reply(const struct api_fault *fault, struct http_exchange *x);
 
+/* The same for a fault with only a code and a message. */
+void api_reply_fault(struct http_exchange *x, int code, const char *message);
+
 #endif

@@ -14,7 +14,7 @@
 #include "base/alloc.h"
 #include "base/base.h"
 #include "base/err.h"
-#include "daemon/api/service.h"
+#include "daemon/api/api_status.h"
 #include "daemon/daemon.h"
 #include "daemon/format/record_format.h"
 #include "wire/http_target.h"
@@ -180,8 +180,7 @@ void events_respond(struct daemon *d, const struct api_reader *reader,
     struct event_stream *s;
     struct inf_error err;
     if (streams->count >= STREAMS_MAX) {
-        service_reply_error(exchange, 429, "TooManyRequests",
-                            "too many streams of events are open");
+        api_reply_fault(exchange, 429, "too many streams of events are open");
         return;
     }
     s = NEW(struct event_stream);
@@ -203,7 +202,7 @@ void events_respond(struct daemon *d, const struct api_reader *reader,
     };
     if (read_parameters(s, request->query, &err) < 0) {
         stream_free(s);
-        service_reply_error(exchange, 400, "BadRequest", err.text);
+        api_reply_fault(exchange, 400, err.text);
         return;
     }
     http_exchange_set_user(exchange, &s->user);

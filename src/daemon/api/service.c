@@ -15,6 +15,7 @@
 #include "base/text/json_string.h"
 #include "base/text/timestamp.h"
 #include "daemon/api/api.h"
+#include "daemon/api/api_status.h"
 #include "daemon/daemon.h"
 #include "daemon/http/endpoints.h"
 #include "daemon/http/report.h"
@@ -27,17 +28,6 @@ enum service_access {
     FOR_LOCAL_USERS, /* readers that are identified by their uid */
     FOR_CONTROL,     /* the user of the daemon and root */
 };
-
-void service_reply_error(struct http_exchange *exchange, int code, const char *reason,
-                         const char *message)
-{
-    struct buf body = {0};
-    buf_puts(&body, "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},\"status\":"
-                    "\"Failure\",\"message\":");
-    json_put_string(&body, str_of(message));
-    buf_printf(&body, ",\"reason\":\"%s\",\"code\":%d}\n", reason, code);
-    endpoint_reply_body(exchange, code, JSON_TYPE, &body);
-}
 
 /* ---- endpoints ---- */
 
@@ -60,8 +50,7 @@ static void respond_access(struct daemon *d, const struct api_reader *reader,
     struct buf body = {0};
     (void)reader, (void)request;
     if (!listener) {
-        service_reply_error(exchange, 404, "NotFound",
-                            "api.listen is not set in the configuration of informerd");
+        api_reply_fault(exchange, 404, "api.listen is not set in the configuration of informerd");
         return;
     }
     listener_address(listener, address);
@@ -82,7 +71,7 @@ static void respond_token(struct daemon *d, const struct api_reader *reader,
     char expiry[TIMESTAMP_SIZE];
     (void)request;
     if (!token) {
-        service_reply_error(exchange, 429, "TooManyRequests", "too many tokens are valid");
+        api_reply_fault(exchange, 429, "too many tokens are valid");
         return;
     }
     timestamp_format(clock_wall_us(&d->loop.clock) + INT64_C(1000) * API_TOKEN_MS, expiry);
@@ -162,12 +151,12 @@ static void respond_service(struct daemon *d, const struct api_reader *reader,
         if (refusal)
             api_access_deny(&d->web.access, request, exchange, 403, refusal);
         else if (endpoint->access == FOR_CONTROL && request->head)
-            service_reply_error(exchange, 405, "MethodNotAllowed", "use GET");
+            api_reply_fault(exchange, 405, "use GET");
         else
             endpoint->respond(d, reader, request, exchange);
         return;
     }
-    service_reply_error(exchange, 404, "NotFound", "no such endpoint below " SERVICE_PREFIX);
+    api_reply_fault(exchange, 404, "no such endpoint below " SERVICE_PREFIX);
 }
 
 /* Other paths get the list of endpoints. */

@@ -24,8 +24,4 @@ struct daemon;
 void service_respond(struct daemon *d, const struct api_reader *reader,
                      const struct http_server_request *request, struct http_exchange *exchange);
 
-/* For endpoints: an error with a Status object. @reason is one of Kubernetes' ("NotFound"). */
-void service_reply_error(struct http_exchange *exchange, int code, const char *reason,
-                         const char *message);
-
 #endif
