@@ -47,6 +47,13 @@ class Api(Case):
         self.assertEqual((status, answer['kind'], answer['code'], answer['reason']), (code, 'Status', code, reason))
         return answer['message']
 
+    def is_live(self):
+        """The socket file exists a moment before the daemon listens on it."""
+        try:
+            return self.get('/livez').status == 200
+        except OSError:
+            return False
+
     def watch(self, target, **headers):
         watch = Watch(self.socket, target, **headers)
         self.stack.callback(watch.close)
@@ -179,7 +186,7 @@ class Api(Case):
         for verb in 'list', 'watchlist':
             self.sim.fault('status', code=500, times=0, verb=verb, path='configmaps')
         self.start(self.conf(watches=[{'resource': 'widgets.v1.none.example', 'optional': True}, {'resource': 'configmaps'}]))
-        wait_until(lambda: self.socket.exists() and self.get('/livez').status == 200, lambda: 'the socket')
+        wait_until(self.is_live, lambda: 'the socket')
         self.refused(429, 'TooManyRequests', '/api/v1/configmaps')
         self.assertEqual(self.ask('/api/v1/configmaps')[2]['Retry-After'], '1')
         wait_until(lambda: self.ask('/apis/none.example/v1/widgets')[0] == 404,

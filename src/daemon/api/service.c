@@ -159,25 +159,13 @@ static void respond_service(struct daemon *d, const struct api_reader *reader,
     api_reply_fault(exchange, 404, "no such endpoint below " SERVICE_PREFIX);
 }
 
-/* Other paths get the list of endpoints. */
-static bool is_kubernetes_path(const char *path)
-{
-    static const char *const roots[] = {"/api", "/apis", "/version", "/openapi", "/clusters"};
-    for (size_t i = 0; i < ARRAY_LEN(roots); i++) {
-        size_t len = strlen(roots[i]);
-        if (strncmp(path, roots[i], len) == 0 && (!path[len] || path[len] == '/'))
-            return true;
-    }
-    return false;
-}
-
 void service_respond(struct daemon *d, const struct api_reader *reader,
                      const struct http_server_request *request, struct http_exchange *exchange)
 {
     if (strncmp(request->path, SERVICE_PREFIX, strlen(SERVICE_PREFIX)) == 0)
         respond_service(d, reader, request, exchange);
-    else if (is_kubernetes_path(request->path))
-        api_respond(d, reader, request, exchange);
-    else
+    else if (endpoints_have(request->path))
         endpoints_respond(d, request, exchange);
+    else
+        api_respond(d, reader, request, exchange);
 }
