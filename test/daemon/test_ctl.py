@@ -142,6 +142,8 @@ class Daemon(Ctl):
         with socket.socket(socket.AF_UNIX) as client:
             client.settimeout(DEADLINE)
             client.connect(str(self.socket))
+            client.sendall(b'HEAD /informerd/v1/events HTTP/1.1\r\nHost: x\r\n\r\n')
+            self.assertTrue(client.recv(4096).endswith(b'\r\nContent-Length: 0\r\n\r\n'))
             client.sendall(b'GET /informerd/v1/events?format=name HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\n\r\n')
             with client.makefile('rb') as stream:
                 head = list(iter(stream.readline, b'\r\n'))

@@ -177,6 +177,7 @@ void events_respond(struct daemon *d, const struct api_reader *reader,
                     const struct http_server_request *request, struct http_exchange *exchange)
 {
     struct event_streams *streams = &d->web.events;
+    const char *type = accepts_sse(request) ? "text/event-stream" : "text/plain; charset=utf-8";
     struct event_stream *s;
     struct inf_error err;
     if (streams->count >= STREAMS_MAX) {
@@ -205,8 +206,12 @@ void events_respond(struct daemon *d, const struct api_reader *reader,
         api_reply_fault(exchange, 400, err.text);
         return;
     }
+    if (request->head) { /* there is no body to wait for */
+        stream_free(s);
+        http_exchange_reply(exchange, 200, type, "", 0);
+        return;
+    }
     http_exchange_set_user(exchange, &s->user);
-    http_exchange_start(exchange, 200,
-                        s->as_sse ? "text/event-stream" : "text/plain; charset=utf-8");
+    http_exchange_start(exchange, 200, type);
     journal_tap_add(&d->journal, &s->tap);
 }
