@@ -21,6 +21,7 @@
 #include "core/object/object_packer.h"
 #include "core/store/store.h"
 #include "daemon/format/record_format.h"
+#include "daemon/rule/level_rules.h"
 #include "kube/source/body.h"
 
 enum stage {
@@ -28,8 +29,10 @@ enum stage {
     OBJECT, /* cut, read, canonical */
     STORE,
     DIFF,
-    LINE, /* and computes a diff again */
-    PACK, /* a change of a compact cache: unpacks the old state and packs the new one */
+    LINE,          /* and computes a diff again */
+    RULES_ADDED,   /* the level rules of a new object */
+    RULES_CHANGED, /* of a change; and computes a diff again */
+    PACK,          /* a change of a compact cache: unpacks the old state and packs the new one */
     UNPACK,
     STAGES,
 };
@@ -39,6 +42,8 @@ static const char *const names[STAGES] = {"cut",
                                           "put it into the store",
                                           "diff",
                                           "diff and write the line",
+                                          "level of a new object",
+                                          "diff and level of a change",
                                           "put it into a compact one",
                                           "read it from there"};
 
@@ -46,6 +51,7 @@ struct bench {
     size_t n;
     struct buf wire; /* a round's events */
     struct inf_store *store, *compact;
+    struct level_rules *levels;
     struct inf_object **objects;
     const struct inf_object **before;
     uint64_t least_ns[STAGES];
@@ -189,6 +195,30 @@ static void write_lines(struct bench *b)
     buf_free(&line);
 }
 
+static void apply_levels(struct bench *b, size_t i, enum inf_verb verb)
+{
+    struct inf_event event = {verb,          INF_LIVE, verb == INF_ADDED ? NULL : b->before[i],
+                              b->objects[i], true,     0};
+    struct change change = {.event = &event, .object = b->objects[i], .kind = "Pod"};
+    if (verb == INF_MODIFIED)
+        change.diff = inf_diff_make(b->before[i], b->objects[i], NULL, NULL);
+    level_rules_apply(b->levels, &change);
+    inf_diff_free(change.diff);
+}
+
+static void level_added(struct bench *b)
+{
+    for (size_t i = 0; i < b->n; i++)
+        apply_levels(b, i, INF_ADDED);
+}
+
+static void level_changed(struct bench *b)
+{
+    for (size_t i = 0; i < b->n; i++)
+        if (b->before[i])
+            apply_levels(b, i, INF_MODIFIED);
+}
+
 static void ignore_change(void *ctx, const struct inf_event *event)
 {
     (void)ctx;
@@ -213,7 +243,8 @@ static void unpack_objects(struct bench *b)
 static void run_round(struct bench *b, size_t round)
 {
     static void (*const stages[STAGES])(struct bench * b) = {
-        cut, make_objects, put_objects, diff_objects, write_lines, pack_objects, unpack_objects};
+        cut,         make_objects,  put_objects,  diff_objects,  write_lines,
+        level_added, level_changed, pack_objects, unpack_objects};
     make_wire(b, round);
     for (int stage = 0; stage < STAGES; stage++) {
         uint64_t start = now_ns(), took;
@@ -238,6 +269,7 @@ int main(int argc, char **argv)
     size_t rounds = argc > 2 ? strtoul(argv[2], NULL, 10) : 10;
     b.store = store_new(&key, NULL, 0);
     b.compact = store_new(&key, NULL, 0);
+    b.levels = level_rules_make(NULL, 0, NULL);
     store_pack(b.compact, packing, &limits);
     pack_context_unref(packing);
     b.objects = xcalloc(b.n, sizeof(*b.objects));
@@ -251,6 +283,7 @@ int main(int argc, char **argv)
         continue;
     while (!store_free_some(b.compact, 1000))
         continue;
+    level_rules_free(b.levels);
     buf_free(&b.wire);
     free(b.objects);
     free(b.before);

@@ -32,10 +32,11 @@ func informerMaker(kind string, config *rest.Config) func(schema.GroupVersionRes
 			return factory.ForResource(r).Informer()
 		}
 	}
+	config.ContentType = "application/json"
 	if kind == "protobuf" {
 		config.ContentType = "application/vnd.kubernetes.protobuf"
-		config.AcceptContentTypes = "application/vnd.kubernetes.protobuf,application/json"
 	}
+	config.AcceptContentTypes = config.ContentType
 	factory := informers.NewSharedInformerFactoryWithOptions(kubernetes.NewForConfigOrDie(config), noResync,
 		informers.WithTransform(strip))
 	return func(r schema.GroupVersionResource) cache.SharedIndexInformer {
