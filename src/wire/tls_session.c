@@ -29,7 +29,8 @@
 #include "wire/tls_internal.h"
 
 enum {
-    SESSIONS_MAX = 8,     /* LIMIT: sessions per context; the oldest is dropped */
+    SESSIONS_MAX = 256,   /* LIMIT: sessions per context, for so many connections cut at once; the
+                             oldest is dropped */
     TICKET_MAX = 16384,   /* LIMIT: a session with a larger ticket is not kept */
     CHECK_HOURS_MAX = 24, /* maximum age of a verification */
 };
