@@ -45,7 +45,7 @@ bench: setup-bench build ## measure CPU, memory and latency against client-go an
 	@ninja -C build test/bench/bench_state test/bench/floor test/bench/replay test/bench/library test/bench/log_reader >&2
 	@python3 test/bench/bench.py build $(ARGS)
 
-realistic: setup-e2e build ## measure the volume of event logs on a real control plane with 100 simulated nodes; about 10 minutes
+realistic: setup-e2e build ## measure the volume of event logs on a real control plane with 100 simulated nodes, about 10 minutes; ARGS=--compare: CPU against client-go
 	@python3 test/bench/realistic.py build $(ARGS)
 
 steps: build ## measure how long the engine holds the loop, and each step of a change

@@ -80,7 +80,7 @@ class Pods(unittest.TestCase):
 
     def test_20000_plain(self):
         for each in self.fill('plain', 20_000, 2000):
-            self.assertLessEqual(each, 7.8 * KIB)
+            self.assertLessEqual(each, 7.5 * KIB)
 
 
 class Start(unittest.TestCase):
