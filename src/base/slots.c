@@ -15,7 +15,15 @@
 #include "base/alloc.h"
 #include "base/base.h"
 
-#ifdef __SANITIZE_ADDRESS__ /* gcc */
+#ifdef __has_feature /* clang */
+#define HAS_ADDRESS_SANITIZER __has_feature(address_sanitizer)
+#elif defined(__SANITIZE_ADDRESS__) /* gcc */
+#define HAS_ADDRESS_SANITIZER 1
+#else
+#define HAS_ADDRESS_SANITIZER 0
+#endif
+
+#if HAS_ADDRESS_SANITIZER
 void __asan_poison_memory_region(const volatile void *at, size_t size);
 void __asan_unpoison_memory_region(const volatile void *at, size_t size);
 void __lsan_register_root_region(const void *at, size_t size);
