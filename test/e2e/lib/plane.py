@@ -15,6 +15,7 @@ import signal
 import socket
 import subprocess
 import urllib.request
+from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import parse_qs, urlsplit
 
@@ -165,12 +166,15 @@ class Plane:
 
     def kubectl(self, *arguments):
         """Runs kubectl as admin. Returns its output."""
-        command = [self._programs["kubectl"], "--kubeconfig", self.kubeconfig("admin"),
-                   "--cache-dir", self.folder / "kubectl", *arguments]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+        done = subprocess.run(self.kubectl_command(self.kubeconfig("admin"), *arguments),
+                              capture_output=True, text=True, timeout=60)
         if done.returncode != 0:
             raise Failure(f"kubectl {' '.join(arguments)}: {done.stderr.strip()}")
         return done.stdout
+
+    def kubectl_command(self, kubeconfig, *arguments):
+        cache = self.folder / f"kubectl-{Path(kubeconfig).stem}"
+        return [self._programs["kubectl"], "--kubeconfig", kubeconfig, "--cache-dir", cache, *arguments]
 
     def stop_apiserver(self):
         """An orderly stop: watches end with a last chunk."""

@@ -14,13 +14,13 @@ from .children import Failure
 SOCKET = "informerd.sock"
 
 
-def conf_of(folder, kubeconfig, watches, event_log, log_options=None, **cluster):
+def conf_of(folder, kubeconfig, watches, event_log, log_options=None, top=None, **cluster):
     """Writes a configuration as JSON, which is YAML. State directory and socket are next to it.
-    `cluster` adds options of the cluster. Every update is reported, as by the oracle.
+    `top` adds sections, `cluster` options of the cluster. Every update is reported, as by the oracle.
     """
     state, conf = folder / "state", folder / "informerd.conf"
     state.mkdir(parents=True)
-    conf.write_text(json.dumps({
+    conf.write_text(json.dumps((top or {}) | {
         "state_dir": str(state), "socket": {"path": str(folder / SOCKET)},
         "clusters": [{"name": "e2e", "kubeconfig": str(kubeconfig)} | cluster],
         "watches": [{"ignore": []} | watch for watch in watches], "event_logs": [{"path": str(event_log)} | (log_options or {})]},
@@ -48,11 +48,12 @@ def readiness(folder):
 
 
 class Service:
-    def __init__(self, subject, folder, kubeconfig, resources, log_options=None):
+    def __init__(self, subject, folder, kubeconfig, resources, log_options=None, top=None):
+        self.folder = folder
         self.log = folder / "events.jsonl"
         self._own_log = folder / "informerd.log"
         self._command = [subject.binary, "-c", conf_of(
-            folder, kubeconfig, [{"resource": str(each)} for each in resources], self.log, log_options)]
+            folder, kubeconfig, [{"resource": str(each)} for each in resources], self.log, log_options, top)]
         self._environment = os.environ | subject.environment
         self._child = None
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from . import children, compare, service
-from .feed import Feed, Follower
+from .feed import Feed, Follower, Oracle
 from .history import History
 from .objects import Objects, Pods
 from .pair import Outcome, Pair
@@ -224,6 +224,13 @@ class Stage:
         self._open.callback(follower.kill)
         return follower
 
+    def informer(self, kubeconfig, resource, name, selection=ALL):
+        """Starts an additional informer of client-go."""
+        informer = Oracle(self._programs["oracle"], kubeconfig, resource, selection,
+                          self.plane.folder / f"informer-{name}.log", False)
+        self._open.callback(informer.kill)
+        return informer
+
     def informerd(self, name, arguments, environment):
         """Starts an additional informerd. The scenario must end it."""
         feed = Feed(f"informerd {name}", [self.subject.binary, *arguments],
@@ -232,10 +239,10 @@ class Stage:
         self._open.callback(feed.kill)
         return feed
 
-    def service(self, user, resources, log_options=None):
-        """informerd as a service. The scenario starts and stops it."""
+    def service(self, user, resources, log_options=None, top=None):
+        """informerd as a service. The scenario starts and stops it. `top`: more sections of its configuration."""
         made = service.Service(self.subject, self.plane.folder / "service",
-                               self.plane.kubeconfig(user), resources, log_options)
+                               self.plane.kubeconfig(user), resources, log_options, top)
         self._open.callback(made.stop)
         return made
 
