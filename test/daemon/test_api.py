@@ -2,6 +2,7 @@
 """test_api.py KUBESIM RECORDINGS INFORMERD: the local API on the Unix socket, in the shapes of kube-apiserver."""
 import contextlib
 import json
+import os
 import socket
 
 from service import Case, UnixHttp, config_map, run, wait_until
@@ -100,6 +101,21 @@ class Api(Case):
         self.refused(422, 'Invalid', '/api/v1/configmaps?watch=1&resourceVersion=1&resourceVersionMatch=NotOlderThan')
         self.assertEqual(self.refused(404, 'NotFound', '/api/v1/namespaces/default/configmaps/b'), 'configmaps "b" not found')
         self.assertEqual(self.ask('/api/v1/configmaps', Accept='application/vnd.kubernetes.protobuf,application/json')[0], 200)
+
+    def test_a_reader_gets_only_its_watches_and_namespaces(self):
+        for namespace in 'default', 'shop':
+            self.put('a', namespace)
+        self.begin(watches=[{'resource': 'configmaps'}, {'resource': 'nodes'}, {'resource': 'secrets'}],
+                   api={'readers': [{'name': 'ops', 'uid': os.getuid(), 'watches': ['configmaps', 'nodes'],
+                                     'namespaces': ['shop']}]})
+        self.assertEqual(self.names('/api/v1/namespaces/shop/configmaps'), ['a'])
+        for target in ('/api/v1/configmaps', '/api/v1/namespaces/default/configmaps',
+                       '/api/v1/namespaces/default/configmaps/a', '/api/v1/configmaps?watch=1',
+                       '/api/v1/configmaps?fieldSelector=metadata.namespace%3Ddefault',
+                       '/api/v1/namespaces/shop/secrets', '/api/v1/nodes'):
+            for accept in 'application/json', TABLE, 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1':
+                self.assertIn('ops may not read', self.refused(403, 'Forbidden', target, Accept=accept), target)
+        self.assertIn('api: denied GET /api/v1/configmaps from uid', (self.folder / 'stderr').read_text())
 
     def test_health_has_no_api_over_tcp(self):
         self.put('a')

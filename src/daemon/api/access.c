@@ -129,11 +129,11 @@ static void put_client(const struct http_exchange *exchange, struct buf *out)
         buf_printf(out, "uid %u (pid %d)", (unsigned)client->uid, (int)client->pid);
 }
 
-static void audit(struct api_access *a, const struct http_server_request *request,
-                  const struct http_exchange *exchange, const char *why)
+void api_access_audit(struct api_access *a, const struct http_server_request *request,
+                      const struct http_exchange *exchange, const char *why)
 {
     uint64_t now = clock_now_ms(a->clock);
-    struct buf who = {0};
+    struct buf client = {0};
     if (now - a->audit_since_ms >= AUDIT_MS) {
         if (a->audit_omitted)
             daemon_log_printf(a->log, INF_LOG_WARN,
@@ -147,16 +147,16 @@ static void audit(struct api_access *a, const struct http_server_request *reques
         a->audit_omitted++;
         return;
     }
-    put_client(exchange, &who);
+    put_client(exchange, &client);
     daemon_log_printf(a->log, INF_LOG_WARN, "api: denied %s %.*s from %.*s: %s", request->method,
-                      AUDIT_TARGET, request->target, (int)who.len, who.bytes, why);
-    buf_free(&who);
+                      AUDIT_TARGET, request->target, (int)client.len, client.bytes, why);
+    buf_free(&client);
 }
 
 void api_access_deny(struct api_access *a, const struct http_server_request *request,
                      struct http_exchange *exchange, int code, const char *why)
 {
-    audit(a, request, exchange, why);
+    api_access_audit(a, request, exchange, why);
     if (code == 401)
         http_exchange_header(exchange, "WWW-Authenticate", "Bearer");
     api_reply_fault(exchange, code, why);

@@ -70,7 +70,11 @@ const struct api_reader *api_access_check(struct api_access *access,
                                           const struct http_server_request *request,
                                           struct http_exchange *exchange);
 
-/* Logs a denied request and sends a Status with @code, 401 or 403, and @why. */
+/* Logs a denied request: at most AUDIT_LINES in AUDIT_MS. */
+void api_access_audit(struct api_access *access, const struct http_server_request *request,
+                      const struct http_exchange *exchange, const char *why);
+
+/* The same, and sends a Status with @code, 401 or 403, and @why. */
 void api_access_deny(struct api_access *access, const struct http_server_request *request,
                      struct http_exchange *exchange, int code, const char *why);
 

@@ -34,13 +34,16 @@ void api_close(struct api *api)
 }
 
 /* Takes over the contents of @r. */
-static void serve_objects(struct api *api, const struct api_reader *reader, struct api_request *r,
+static void serve_objects(struct api *api, const struct api_reader *reader,
+                          const struct http_server_request *request, struct api_request *r,
                           struct http_exchange *x)
 {
     struct api_fault fault = {.code = 0};
     struct api_view view;
     struct api_feed *feed;
     if (api_view_find(api->d, reader, r, &view, &fault) < 0) {
+        if (fault.denied)
+            api_access_audit(&api->d->web.access, request, x, fault.message);
         api_fault_reply(&fault, x);
         api_request_free(r);
         return;
@@ -73,7 +76,7 @@ void api_respond(struct daemon *d, const struct api_reader *reader,
     case API_RESOURCES: api_discovery_go(api, &r, x); return;
     case API_GET:
     case API_LIST:
-    case API_WATCH: serve_objects(api, reader, &r, x); return;
+    case API_WATCH: serve_objects(api, reader, request, &r, x); return;
     case API_UNKNOWN: break;
     }
     api_fault_set(&fault, 404, "the server could not find the requested resource");

@@ -18,6 +18,7 @@ struct api_fault {
     int code;             /* of HTTP; 0: no fault */
     unsigned retry_after; /* seconds; 0: none */
     bool too_large;       /* 504: the cause is ResourceVersionTooLarge, which clients retry */
+    bool denied;          /* 403: the reader may not read it; such requests are logged */
     /* Which object or resource, borrowed; NULL: none. */
     const char *name;
     const char *group;

@@ -233,6 +233,7 @@ int api_view_find(struct daemon *d, const struct api_reader *reader, const struc
     fault->group = r->group;
     fault->resource = r->resource;
     fault->retry_after = s.best == RANK_NOT_SYNCED;
+    fault->denied = s.best == RANK_READER;
     return s.best == RANK_NONE ? refuse_unwatched(r, fault) : -1;
 }
 
