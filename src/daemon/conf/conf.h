@@ -178,9 +178,8 @@ enum conf_level_value { /* from INF_LOG_INFO on, as in enum inf_log_level */
     CONF_LEVEL_ERROR,
 };
 
-struct conf_event_log {
-    struct conf_head head;
-    char *path;                  /* absolute, or "stdout" */
+/* The changes that an event log or a handler gets: see conf_filter.h. */
+struct conf_filter {
     struct conf_list watches;    /* names; none: all */
     struct conf_list namespaces; /* none: all */
     struct conf_list names;      /* regular expressions; none: all */
@@ -188,13 +187,20 @@ struct conf_event_log {
     enum conf_level_value level; /* the minimum */
     struct conf_list changed;    /* field paths; none: any change */
     char *label_selector;        /* NULL: all objects */
+    char *when;                  /* a condition, only of handlers; NULL: none */
+    bool initial;
+};
+
+struct conf_event_log {
+    struct conf_head head;
+    char *path; /* absolute, or "stdout" */
+    struct conf_filter filter;
     enum conf_object object;
     unsigned object_verbs; /* bits as in `verbs`: the records that have the whole object */
     unsigned context;      /* bits of enum context_part */
     struct conf_indexes fields;
     uint64_t max_line;
     struct conf_rotate rotate;
-    bool initial;
     char *format;            /* NAME or NAME=ARGUMENT: see record_format_find() */
     uint64_t stuck_after_ms; /* 0: never */
 };
@@ -222,15 +228,7 @@ struct conf_retry {
 struct conf_handler {
     struct conf_head head;
     char *name;
-    struct conf_list watches; /* as in conf_event_log, up to `object` */
-    struct conf_list namespaces;
-    struct conf_list names;
-    unsigned verbs;
-    enum conf_level_value level;
-    struct conf_list changed;
-    char *label_selector;
-    char *when; /* a condition; NULL: none */
-    bool initial;
+    struct conf_filter filter;
     enum conf_object object;
     uint64_t max_line;
     struct conf_list exec;

@@ -274,7 +274,7 @@ static void check_event_logs(struct conf_reader *reader, const struct conf *conf
     for (size_t i = 0; i < conf->n_event_logs; i++) {
         const struct conf_event_log *log = &conf->event_logs[i];
         const struct sink_type *sink = log->path ? sink_type_for(log->path) : NULL;
-        check_watches_of(reader, conf, "event_logs", log->head.node, &log->watches);
+        check_watches_of(reader, conf, "event_logs", log->head.node, &log->filter.watches);
         if (sink && !sink->rotate && log->rotate.size)
             conf_entry_error(reader, conf, "event_logs", log->head.node, "rotate",
                              "%s cannot be rotated; remove the key or write to a file", log->path);
@@ -292,7 +292,7 @@ static void check_handlers(struct conf_reader *reader, const struct conf *conf)
     for (size_t i = 0; i < conf->n_handlers; i++) {
         const struct conf_handler *h = &conf->handlers[i];
         const char *program = h->exec.count ? h->exec.items[0] : "/";
-        check_watches_of(reader, conf, "handlers", h->head.node, &h->watches);
+        check_watches_of(reader, conf, "handlers", h->head.node, &h->filter.watches);
         if (program[0] != '/')
             conf_entry_error(reader, conf, "handlers", h->head.node, "exec",
                              "the program must be an absolute path, like /usr/local/bin/page");

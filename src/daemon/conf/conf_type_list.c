@@ -93,24 +93,14 @@ static bool list_equal(const struct conf_option *option, const void *a, const vo
     return true;
 }
 
-const struct conf_type conf_type_list = {
-    .form = "list",
-    .read = list_read,
-    .write = list_write,
-    .equal = list_equal,
-    .is_set = list_is_set,
-    .free = list_free,
-};
+#define LIST_TYPE                                                                    \
+    {                                                                                \
+        .form = "list", .read = list_read, .write = list_write, .equal = list_equal, \
+        .is_set = list_is_set, .free = list_free                                     \
+    }
 
-/* The same, but an item may occur twice. */
-const struct conf_type conf_type_command = {
-    .form = "list",
-    .read = list_read,
-    .write = list_write,
-    .equal = list_equal,
-    .is_set = list_is_set,
-    .free = list_free,
-};
+const struct conf_type conf_type_list = LIST_TYPE;
+const struct conf_type conf_type_command = LIST_TYPE; /* an item may occur twice */
 
 /* ---- maps of names to field paths: indexes and fields ---- */
 
@@ -195,18 +185,11 @@ static bool indexes_equal(const struct conf_option *option, const void *a, const
     return true;
 }
 
-const struct conf_type conf_type_indexes = {
-    .form = "map of names to field paths",
-    .read = indexes_read,
-    .write = indexes_write,
-    .equal = indexes_equal,
-    .free = indexes_free,
-};
+#define PATHS_TYPE                                                                           \
+    {                                                                                        \
+        .form = "map of names to field paths", .read = indexes_read, .write = indexes_write, \
+        .equal = indexes_equal, .free = indexes_free                                         \
+    }
 
-const struct conf_type conf_type_fields = {
-    .form = "map of names to field paths",
-    .read = indexes_read,
-    .write = indexes_write,
-    .equal = indexes_equal,
-    .free = indexes_free,
-};
+const struct conf_type conf_type_indexes = PATHS_TYPE;
+const struct conf_type conf_type_fields = PATHS_TYPE;

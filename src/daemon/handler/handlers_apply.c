@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "daemon/conf/conf_filter.h"
 #include "daemon/daemon.h"
 
 /* The order of the choices in conf_table.c. */
@@ -21,19 +22,7 @@ static struct handler_settings settings_of(const struct conf_handler *c)
         .name = c->name,
         .kind = &handler_exec,
         .argv = (const char *const *)c->exec.items, /* ends with NULL: see conf_type_list.c */
-        .filter = {.watches = (const char *const *)c->watches.items,
-                   .n_watches = c->watches.count,
-                   .namespaces = (const char *const *)c->namespaces.items,
-                   .n_namespaces = c->namespaces.count,
-                   .names = (const char *const *)c->names.items,
-                   .n_names = c->names.count,
-                   .verbs = c->verbs,
-                   .level = INF_LOG_INFO + c->level,
-                   .changed = (const char *const *)c->changed.items,
-                   .n_changed = c->changed.count,
-                   .labels = c->label_selector,
-                   .when = c->when,
-                   .initial = c->initial},
+        .filter = conf_filter_settings(&c->filter),
         .record = {.object = c->object == CONF_OBJECT_NONE ? RECORD_NONE : RECORD_DIFF,
                    .object_verbs = c->object == CONF_OBJECT_FULL   ? RECORD_ALL_VERBS
                                    : c->object == CONF_OBJECT_DIFF ? 1u << INF_DELETED

@@ -136,7 +136,7 @@ static const struct family families[] = {
      "Time since the last bookmark was received.", AGE_OF_WATCH(status.sum.bookmark_age_ms)},
     {"informerd_watch_last_heard_age_seconds", METRICS_GAUGE,
      "Time since the last complete data was received.", AGE_OF_WATCH(status.sum.heard_age_ms)},
-    {"informerd_watch_events_total", METRICS_COUNTER, "Changes delivered to event logs, by verb.",
+    {"informerd_watch_events_total", METRICS_COUNTER, "Changes delivered to event logs and handlers, by verb.",
      WATCH, BY_VERB, FIELD(watch_values, journal.events)},
     {"informerd_watch_heartbeats_ignored_total", METRICS_COUNTER,
      "Updates not reported because they are heartbeats (option ignore).",

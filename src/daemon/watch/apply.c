@@ -14,6 +14,7 @@
 #include "base/base.h"
 #include "base/err.h"
 #include "daemon/cli/terminal.h"
+#include "daemon/conf/conf_filter.h"
 #include "daemon/conf/conf_levels.h"
 #include "daemon/conf/conf_same.h"
 #include "daemon/handler/handlers_apply.h"
@@ -146,18 +147,7 @@ static struct event_log_settings log_settings(const struct daemon *d,
                               : terminal_use_locale()              ? RECORD_TERMINAL
                                                                    : RECORD_ASCII,
                    .width = to_stdout && !d->options.no_trunc ? terminal_width(STDOUT_FILENO) : 0},
-        .filter = {.watches = (const char *const *)c->watches.items,
-                   .n_watches = c->watches.count,
-                   .namespaces = (const char *const *)c->namespaces.items,
-                   .n_namespaces = c->namespaces.count,
-                   .names = (const char *const *)c->names.items,
-                   .n_names = c->names.count,
-                   .verbs = c->verbs,
-                   .level = INF_LOG_INFO + c->level,
-                   .changed = (const char *const *)c->changed.items,
-                   .n_changed = c->changed.count,
-                   .labels = c->label_selector,
-                   .initial = c->initial},
+        .filter = conf_filter_settings(&c->filter),
         .notes = d->options.ad_hoc ? 1u << NOTE_SYNCED | 1u << NOTE_RELIST | 1u << NOTE_GAP |
                                          1u << NOTE_STALE | 1u << NOTE_RECOVERED
                                    : 0,

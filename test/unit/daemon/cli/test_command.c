@@ -182,11 +182,11 @@ static void namespaces_and_filters_become_options(void **state)
     assert_int_equal(conf.watches[1].namespaces.count, 0); /* nodes are cluster-scoped */
     assert_false(conf.watches[0].ns_is_default);           /* refused if pods were cluster-scoped */
     assert_true(conf.watches[1].ns_is_default);
-    assert_int_equal(log->names.count, 1);
-    assert_string_equal(log->names.items[0], "^x{2}$");
-    assert_int_equal(log->verbs, 1u << INF_ADDED | 1u << INF_DELETED);
-    assert_string_equal(log->changed.items[0], "status.phase");
-    assert_false(log->initial);
+    assert_int_equal(log->filter.names.count, 1);
+    assert_string_equal(log->filter.names.items[0], "^x{2}$");
+    assert_int_equal(log->filter.verbs, 1u << INF_ADDED | 1u << INF_DELETED);
+    assert_string_equal(log->filter.changed.items[0], "status.phase");
+    assert_false(log->filter.initial);
     conf_free(&conf);
 }
 

@@ -66,11 +66,11 @@ static void entries_have_defaults(void **state)
     assert_false(watch->coalesce);
     assert_int_equal(conf.n_event_logs, 1);
     assert_string_equal(log->path, "stdout");
-    assert_int_equal(log->watches.count, 0);
-    assert_int_equal(log->namespaces.count, 0);
-    assert_int_equal(log->verbs, 1 << INF_ADDED | 1 << INF_MODIFIED | 1 << INF_DELETED);
-    assert_int_equal(log->changed.count, 0);
-    assert_null(log->label_selector);
+    assert_int_equal(log->filter.watches.count, 0);
+    assert_int_equal(log->filter.namespaces.count, 0);
+    assert_int_equal(log->filter.verbs, 1 << INF_ADDED | 1 << INF_MODIFIED | 1 << INF_DELETED);
+    assert_int_equal(log->filter.changed.count, 0);
+    assert_null(log->filter.label_selector);
     assert_int_equal(log->object, CONF_OBJECT_DIFF);
     assert_int_equal(log->object_verbs, 1 << INF_DELETED);
     assert_int_equal(log->context, CONTEXT_LABELS | CONTEXT_OWNER | CONTEXT_NODE);
@@ -78,7 +78,7 @@ static void entries_have_defaults(void **state)
     assert_int_equal(log->max_line, 16 * 1024);
     assert_int_equal(log->rotate.size, 0);
     assert_int_equal(log->rotate.keep, 5);
-    assert_true(log->initial);
+    assert_true(log->filter.initial);
     assert_string_equal(log->format, "jsonl");
     assert_int_equal(log->stuck_after_ms, 30000);
     conf_free(&conf);
@@ -189,12 +189,12 @@ static void reads_every_option_of_an_event_log(void **state)
     const struct conf_event_log *log = &conf.event_logs[0];
     (void)state;
     assert_string_equal(log->path, "/var/log/events.jsonl");
-    assert_int_equal(log->watches.count, 2);
-    assert_string_equal(log->watches.items[1], "web");
-    assert_string_equal(log->namespaces.items[0], "shop");
-    assert_int_equal(log->verbs, 1 << INF_ADDED | 1 << INF_DELETED);
-    assert_int_equal(log->changed.count, 2);
-    assert_string_equal(log->label_selector, "a=b");
+    assert_int_equal(log->filter.watches.count, 2);
+    assert_string_equal(log->filter.watches.items[1], "web");
+    assert_string_equal(log->filter.namespaces.items[0], "shop");
+    assert_int_equal(log->filter.verbs, 1 << INF_ADDED | 1 << INF_DELETED);
+    assert_int_equal(log->filter.changed.count, 2);
+    assert_string_equal(log->filter.label_selector, "a=b");
     assert_int_equal(log->object, CONF_OBJECT_FULL);
     assert_int_equal(log->object_verbs, 1 << INF_DELETED);
     assert_int_equal(log->context, CONTEXT_LABELS | CONTEXT_NODE);
@@ -204,7 +204,7 @@ static void reads_every_option_of_an_event_log(void **state)
     assert_int_equal(log->max_line, 1024 * 1024);
     assert_int_equal(log->rotate.size, 64 * 1024 * 1024);
     assert_int_equal(log->rotate.keep, 0);
-    assert_false(log->initial);
+    assert_false(log->filter.initial);
     assert_string_equal(log->format, "short");
     conf_free(&conf);
 }

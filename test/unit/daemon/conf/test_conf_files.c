@@ -404,7 +404,7 @@ static void the_examples_of_the_sample_are_valid(void **state)
     assert_string_equal(conf.http.listen, "127.0.0.1:9470");
     assert_string_equal(conf.socket.group, "informerd");
     assert_string_equal(conf.watches[0].namespaces.items[1], "billing");
-    assert_string_equal(conf.event_logs[0].label_selector, "app=web");
+    assert_string_equal(conf.event_logs[0].filter.label_selector, "app=web");
     conf_free(&conf);
     keep_comment(other, "#namespaces: [shop, billing]");
     keep_comment(other, "#group: operators");

@@ -276,7 +276,7 @@ static void invalid_event_logs_change_nothing(void **state)
     conf = world_conf(w, "http: {listen: '127.0.0.1:0'}\n"
                          "event_logs: [{path: e.jsonl, label_selector: a=b}]\n"
                          "watches:\n" NODES PODS);
-    strcpy(conf.event_logs[0].label_selector,
+    strcpy(conf.event_logs[0].filter.label_selector,
            "!!"); /* invalid; a configuration file with it would not load */
     assert_int_equal(daemon_apply(&w->d, &conf, NULL, &w->err), -INF_EINVAL);
     assert_non_null(strstr(w->err.text, "e.jsonl"));
