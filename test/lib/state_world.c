@@ -87,6 +87,42 @@ void state_world_start(struct state_world *w)
     assert(w->state);
 }
 
+static int set_up(void **state, uint64_t segment_bytes)
+{
+    struct state_world *w = NEW(struct state_world);
+    state_world_init(w);
+    w->settings.segment_bytes = segment_bytes;
+    state_world_open(w);
+    *state = w;
+    return 0;
+}
+
+int state_world_setup(void **state)
+{
+    return set_up(state, 0);
+}
+
+int state_world_setup_small(void **state)
+{
+    return set_up(state, 64 * 1024);
+}
+
+int state_world_teardown(void **state)
+{
+    struct state_world *w = *state;
+    state_world_done(w);
+    free(w);
+    return 0;
+}
+
+void state_world_flush(struct state_world *w)
+{
+    uint64_t number = inf_state_flush(w->state);
+    assert(w->flushed < number); /* never before it returns */
+    sim_run(&w->sim);
+    assert(w->flushed >= number);
+}
+
 void state_world_open(struct state_world *w)
 {
     unsigned before = w->loaded;

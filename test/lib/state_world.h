@@ -37,6 +37,14 @@ void state_world_init(struct state_world *world);
 /* Closes the state, if it is open. */
 void state_world_done(struct state_world *world);
 
+/* For cmocka: a world whose state is open, in segments of the default size or of 64 KB. */
+int state_world_setup(void **state);
+int state_world_setup_small(void **state);
+int state_world_teardown(void **state);
+
+/* Flushes and runs until that was reported. */
+void state_world_flush(struct state_world *world);
+
 /* Opens the state and runs until it is loaded; state_world_start() does not run. */
 void state_world_open(struct state_world *world);
 void state_world_start(struct state_world *world);

@@ -12,31 +12,6 @@
 #include "base/alloc.h"
 #include "state_world.h"
 
-static int set_up(void **state)
-{
-    struct state_world *w = test_calloc(1, sizeof(*w));
-    state_world_init(w);
-    state_world_open(w);
-    *state = w;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    struct state_world *w = *state;
-    state_world_done(w);
-    test_free(w);
-    return 0;
-}
-
-static void flush(struct state_world *w)
-{
-    uint64_t number = inf_state_flush(w->state);
-    assert_true(w->flushed < number); /* never before it returns */
-    sim_run(&w->sim);
-    assert_true(w->flushed >= number);
-}
-
 static void objects_and_positions_survive_a_crash(void **state)
 {
     struct state_world *w = *state;
@@ -49,12 +24,12 @@ static void objects_and_positions_survive_a_crash(void **state)
     state_world_put(nodes, "shop/a", 7);
     inf_state_position(pods, "5");
     inf_state_position(pods, "6");
-    flush(w);
+    state_world_flush(w);
     state_world_put(pods, "shop/b", 8);
     state_world_delete(pods, "shop/a");
     state_world_delete(pods, "shop/unknown");
     inf_state_position(pods, "8");
-    flush(w);
+    state_world_flush(w);
     state_world_crash(w, NULL);
     pods = inf_state_stream(w->state, "pods");
     assert_true(inf_state_stream_is_restored(pods));
@@ -69,7 +44,7 @@ static void what_was_not_flushed_is_lost(void **state)
     struct state_world *w = *state;
     struct inf_state_stream *pods = inf_state_stream(w->state, "pods");
     state_world_put(pods, "shop/a", 5);
-    flush(w);
+    state_world_flush(w);
     state_world_put(pods, "shop/a", 6);
     inf_state_position(pods, "6");
     sim_advance(&w->sim, 5000);
@@ -93,7 +68,7 @@ static void batches_wait_for_the_write_in_flight(void **state)
     struct inf_state_stream *pods = inf_state_stream(w->state, "pods");
     uint64_t number;
     state_world_put(pods, "shop/a", 1);
-    flush(w);
+    state_world_flush(w);
     w->disk->stuck_call = MEMORY_WRITE;
     w->disk->calls[MEMORY_WRITE] = 0;
     for (unsigned n = 2; n < 10; n++) {
@@ -116,8 +91,8 @@ static void batches_wait_for_the_write_in_flight(void **state)
 static void a_flush_without_notes_is_reported(void **state)
 {
     struct state_world *w = *state;
-    flush(w);
-    flush(w);
+    state_world_flush(w);
+    state_world_flush(w);
     assert_int_equal(w->disk->calls[MEMORY_WRITE], 0);
     w->disk->stuck_call = MEMORY_WRITE;
     state_world_put(inf_state_stream(w->state, "pods"), "shop/a", 1);
@@ -135,11 +110,11 @@ static void files_are_synced_once_a_second(void **state)
     struct state_world *w = *state;
     struct inf_state_stream *pods = inf_state_stream(w->state, "pods");
     state_world_put(pods, "shop/a", 1);
-    flush(w);
+    state_world_flush(w);
     w->disk->calls[MEMORY_SYNC] = 0;
     for (unsigned n = 0; n < 30; n++) {
         state_world_put(pods, "shop/a", n);
-        flush(w);
+        state_world_flush(w);
         sim_advance(&w->sim, 100);
     }
     assert_in_range(w->disk->calls[MEMORY_SYNC], 2, 3);
@@ -155,17 +130,17 @@ static void streams_can_be_renamed_and_dropped(void **state)
     state_world_put(pods, "shop/a", 5);
     inf_state_position(pods, "5");
     state_world_put(inf_state_stream(w->state, "nodes"), "shop/n", 6);
-    flush(w);
+    state_world_flush(w);
     inf_state_stream_rename(pods, "prod/pods");
     inf_state_stream_drop(inf_state_stream(w->state, "nodes"));
-    flush(w);
+    state_world_flush(w);
     inf_state_info(w->state, &info);
     assert_int_equal(info.objects, 1);
     assert_int_equal(info.streams, 1);
     state_world_crash(w, NULL);
     assert_state(w, "prod/pods@5: shop/a=5\n");
     inf_state_stream_drop(inf_state_stream(w->state, "prod/pods"));
-    flush(w);
+    state_world_flush(w);
     state_world_crash(w, NULL);
     assert_state(w, "");
 }
@@ -179,11 +154,11 @@ static void queues_keep_what_was_not_confirmed(void **state)
     size_t len;
     state_world_add(log, "one ");
     state_world_add(log, "two ");
-    flush(w);
+    state_world_flush(w);
     assert_false(inf_state_queue_pending(log, &bytes, &len, &end));
     inf_state_queue_confirm(log, 4);
     state_world_add(log, "three ");
-    flush(w);
+    state_world_flush(w);
     state_world_add(log, "lost");
     state_world_crash(w, NULL);
     assert_state(w, "log[4..14]: \"two three \"\n");
@@ -195,11 +170,11 @@ static void queues_keep_what_was_not_confirmed(void **state)
     state_world_add(log, "four ");
     inf_state_queue_confirm(log, 14);
     assert_false(inf_state_queue_pending(log, &bytes, &len, &end));
-    flush(w);
+    state_world_flush(w);
     state_world_crash(w, NULL);
     assert_state(w, "log[14..19]: \"four \"\n");
     inf_state_queue_drop(inf_state_queue(w->state, "log"));
-    flush(w);
+    state_world_flush(w);
     state_world_crash(w, NULL);
     assert_state(w, "");
 }
@@ -211,7 +186,7 @@ static void a_confirmation_that_was_not_flushed_is_lost(void **state)
     struct state_world *w = *state;
     struct inf_state_queue *log = inf_state_queue(w->state, "log");
     state_world_add(log, "one ");
-    flush(w);
+    state_world_flush(w);
     inf_state_queue_confirm(log, 4);
     sim_advance(&w->sim, 3000);
     state_world_crash(w, NULL);
@@ -234,7 +209,7 @@ static void segments_are_filled_one_after_the_other(void **state)
         snprintf(key, sizeof(key), "shop/pod-%u", n);
         state_world_put_large(pods, key, n, 500);
         inf_state_position(pods, key);
-        flush(w);
+        state_world_flush(w);
     }
     inf_state_info(w->state, &info);
     assert_true(info.segments >= 2);
@@ -264,12 +239,12 @@ static void packed_objects_are_read_with_their_dictionary(void **state)
         snprintf(key, sizeof(key), "shop/pod-%u", n);
         state_world_put_large(pods, key, n, 7000);
     }
-    flush(w);
+    state_world_flush(w);
     assert_true(memory_disk_has(w->disk, "00000001.dict"));
     inf_state_info(w->state, &info);
     before = info.written_bytes;
     state_world_put_large(pods, "shop/pod-7", 1000, 7000);
-    flush(w);
+    state_world_flush(w);
     inf_state_info(w->state, &info);
     assert_true(info.written_bytes - before < 1200);
     state_world_crash(w, NULL);
@@ -279,7 +254,7 @@ static void packed_objects_are_read_with_their_dictionary(void **state)
     shown = state_world_show(w);
     state_world_put(pods, "shop/pod-299", 299);
     state_world_put_large(pods, "shop/pod-299", 299, 7000);
-    flush(w);
+    state_world_flush(w);
     state_world_crash(w, NULL);
     again = state_world_show(w);
     assert_string_equal(shown, again);
@@ -304,7 +279,7 @@ static void loading_is_sliced(void **state)
         snprintf(key, sizeof(key), "shop/pod-%u", n);
         state_world_put(pods, key, n);
     }
-    flush(w);
+    state_world_flush(w);
     state_world_close(w);
     w->sim.budget = 1;
     w->disk->read_max = 1000;
@@ -326,7 +301,7 @@ static void loaded_objects_of_a_dropped_stream_are_freed_in_slices(void **state)
         snprintf(key, sizeof(key), "shop/%u", n);
         state_world_put(pods, key, n + 1);
     }
-    flush(w);
+    state_world_flush(w);
     state_world_crash(w, NULL);
     pods = inf_state_stream(w->state, "pods");
     assert_int_equal(inf_state_stream_count(pods), 500);
@@ -336,7 +311,7 @@ static void loaded_objects_of_a_dropped_stream_are_freed_in_slices(void **state)
         sim_tick(&w->sim);
     w->sim.budget = 0;
     assert_true(ticks >= 500 / 64);
-    flush(w);
+    state_world_flush(w);
     state_world_crash(w, NULL);
     assert_state(w, "");
 }
@@ -347,7 +322,7 @@ static void a_read_only_state_writes_nothing(void **state)
     struct inf_state_stream *pods = inf_state_stream(w->state, "pods");
     struct buf *file;
     state_world_put(pods, "shop/a", 5);
-    flush(w);
+    state_world_flush(w);
     state_world_close(w);
     file = memory_disk_file(w->disk, "00000001.seg");
     buf_puts(file, "torn");
@@ -358,7 +333,7 @@ static void a_read_only_state_writes_nothing(void **state)
     assert_false(inf_state_is_active(w->state));
     pods = inf_state_stream(w->state, "pods");
     state_world_put(pods, "shop/b", 6);
-    flush(w);
+    state_world_flush(w);
     assert_state(w, "pods: shop/a=5\n");
     file->bytes[40] ^= 1;
     state_world_close(w);
@@ -386,24 +361,35 @@ static void invalid_settings_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(objects_and_positions_survive_a_crash, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(what_was_not_flushed_is_lost, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(close_writes_what_was_noted, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(batches_wait_for_the_write_in_flight, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_flush_without_notes_is_reported, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(files_are_synced_once_a_second, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(streams_can_be_renamed_and_dropped, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(queues_keep_what_was_not_confirmed, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_confirmation_that_was_not_flushed_is_lost, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(segments_are_filled_one_after_the_other, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(packed_objects_are_read_with_their_dictionary, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(loading_is_sliced, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(objects_and_positions_survive_a_crash, state_world_setup,
+                                        state_world_teardown),
+        cmocka_unit_test_setup_teardown(what_was_not_flushed_is_lost, state_world_setup,
+                                        state_world_teardown),
+        cmocka_unit_test_setup_teardown(close_writes_what_was_noted, state_world_setup,
+                                        state_world_teardown),
+        cmocka_unit_test_setup_teardown(batches_wait_for_the_write_in_flight, state_world_setup,
+                                        state_world_teardown),
+        cmocka_unit_test_setup_teardown(a_flush_without_notes_is_reported, state_world_setup,
+                                        state_world_teardown),
+        cmocka_unit_test_setup_teardown(files_are_synced_once_a_second, state_world_setup,
+                                        state_world_teardown),
+        cmocka_unit_test_setup_teardown(streams_can_be_renamed_and_dropped, state_world_setup,
+                                        state_world_teardown),
+        cmocka_unit_test_setup_teardown(queues_keep_what_was_not_confirmed, state_world_setup,
+                                        state_world_teardown),
+        cmocka_unit_test_setup_teardown(a_confirmation_that_was_not_flushed_is_lost,
+                                        state_world_setup, state_world_teardown),
+        cmocka_unit_test_setup_teardown(segments_are_filled_one_after_the_other, state_world_setup,
+                                        state_world_teardown),
+        cmocka_unit_test_setup_teardown(packed_objects_are_read_with_their_dictionary,
+                                        state_world_setup, state_world_teardown),
+        cmocka_unit_test_setup_teardown(loading_is_sliced, state_world_setup, state_world_teardown),
         cmocka_unit_test_setup_teardown(loaded_objects_of_a_dropped_stream_are_freed_in_slices,
-                                        set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_read_only_state_writes_nothing, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(invalid_settings_are_refused, set_up, tear_down),
+                                        state_world_setup, state_world_teardown),
+        cmocka_unit_test_setup_teardown(a_read_only_state_writes_nothing, state_world_setup,
+                                        state_world_teardown),
+        cmocka_unit_test_setup_teardown(invalid_settings_are_refused, state_world_setup,
+                                        state_world_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,30 +19,6 @@ enum {
     SEGMENT = 64 * 1024,
 };
 
-static int set_up(void **state)
-{
-    struct state_world *w = test_calloc(1, sizeof(*w));
-    state_world_init(w);
-    w->settings.segment_bytes = SEGMENT;
-    state_world_open(w);
-    *state = w;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    struct state_world *w = *state;
-    state_world_done(w);
-    test_free(w);
-    return 0;
-}
-
-static void flush(struct state_world *w)
-{
-    inf_state_flush(w->state);
-    sim_run(&w->sim);
-}
-
 static struct inf_state_info info_of(struct state_world *w)
 {
     struct inf_state_info info;
@@ -57,7 +33,7 @@ static void change(struct state_world *w, struct inf_state_stream *pods, unsigne
         char key[32];
         snprintf(key, sizeof(key), "shop/hot-%u", n % 3);
         state_world_put_large(pods, key, n, 2000);
-        flush(w);
+        state_world_flush(w);
         if (n % 8 == 0)
             sim_advance(&w->sim, 300);
     }
@@ -97,7 +73,7 @@ static void deleted_objects_do_not_come_back(void **state)
     struct inf_state_stream *pods = inf_state_stream(w->state, "pods");
     state_world_put(pods, "shop/a", 1);
     state_world_put(pods, "shop/b", 2);
-    flush(w);
+    state_world_flush(w);
     change(w, pods, 40);
     state_world_delete(pods, "shop/a");
     change(w, pods, 6);
@@ -116,15 +92,15 @@ static void lines_that_are_not_confirmed_are_copied(void **state)
     struct inf_state_stream *pods = inf_state_stream(w->state, "pods");
     struct inf_state_queue *log = inf_state_queue(w->state, "log");
     state_world_add(log, "one ");
-    flush(w);
+    state_world_flush(w);
     change(w, pods, 50);
     state_world_add(log, "two ");
-    flush(w);
+    state_world_flush(w);
     change(w, pods, 200);
     assert_true(info_of(w).compactions >= 2);
     state_world_add(log, "three ");
     inf_state_queue_confirm(log, 4);
-    flush(w);
+    state_world_flush(w);
     state_world_crash(w, NULL);
     inf_state_stream_drop(inf_state_stream(w->state, "pods"));
     assert_state(w, "log[4..14]: \"two three \"\n");
@@ -156,7 +132,7 @@ static void compaction_does_not_end_the_batch_of_the_owner(void **state)
     expected = xasprintf("pods: shop/a=%u shop/b=%u\n", 99 + n, n - 1);
     assert_state(w, expected);
     free(expected);
-    flush(w);
+    state_world_flush(w);
     change(w, inf_state_stream(w->state, "pods"), 24);
     assert_true(info_of(w).compactions > 0);
 }
@@ -180,7 +156,7 @@ static void put_packed(struct state_world *w, struct inf_state_stream *pods, uns
         inf_object_unref(object);
         free(text);
     }
-    flush(w);
+    state_world_flush(w);
     object_packer_free(&packer);
 }
 
@@ -230,7 +206,7 @@ static void a_state_that_needs_more_than_max_disk_is_suspended(void **state)
         char key[32];
         snprintf(key, sizeof(key), "shop/cold-%u", n);
         state_world_put_large(pods, key, n, 2000);
-        flush(w);
+        state_world_flush(w);
         sim_advance(&w->sim, 100);
     }
     assert_int_equal(w->suspensions, 1);
@@ -247,7 +223,7 @@ static void a_damaged_record_that_is_copied_suspends_the_state(void **state)
     struct state_world *w = *state;
     struct inf_state_stream *pods = inf_state_stream(w->state, "pods");
     state_world_put(pods, "shop/a", 1);
-    flush(w);
+    state_world_flush(w);
     memory_disk_file(w->disk, "00000001.seg")->bytes[150] ^= 1;
     change(w, pods, 100);
     assert_int_equal(w->suspensions, 1);
@@ -259,17 +235,20 @@ static void a_damaged_record_that_is_copied_suspends_the_state(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(disk_use_is_bounded, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(deleted_objects_do_not_come_back, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(lines_that_are_not_confirmed_are_copied, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(compaction_does_not_end_the_batch_of_the_owner, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(dictionaries_are_removed_when_no_file_uses_them, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(a_state_that_needs_more_than_max_disk_is_suspended, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(a_damaged_record_that_is_copied_suspends_the_state, set_up,
-                                        tear_down),
+        cmocka_unit_test_setup_teardown(disk_use_is_bounded, state_world_setup_small,
+                                        state_world_teardown),
+        cmocka_unit_test_setup_teardown(deleted_objects_do_not_come_back, state_world_setup_small,
+                                        state_world_teardown),
+        cmocka_unit_test_setup_teardown(lines_that_are_not_confirmed_are_copied,
+                                        state_world_setup_small, state_world_teardown),
+        cmocka_unit_test_setup_teardown(compaction_does_not_end_the_batch_of_the_owner,
+                                        state_world_setup_small, state_world_teardown),
+        cmocka_unit_test_setup_teardown(dictionaries_are_removed_when_no_file_uses_them,
+                                        state_world_setup_small, state_world_teardown),
+        cmocka_unit_test_setup_teardown(a_state_that_needs_more_than_max_disk_is_suspended,
+                                        state_world_setup_small, state_world_teardown),
+        cmocka_unit_test_setup_teardown(a_damaged_record_that_is_copied_suspends_the_state,
+                                        state_world_setup_small, state_world_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,30 +13,6 @@
 #include "core/state/state_record.h"
 #include "state_world.h"
 
-static int set_up(void **state)
-{
-    struct state_world *w = test_calloc(1, sizeof(*w));
-    state_world_init(w);
-    w->settings.segment_bytes = 64 * 1024;
-    state_world_open(w);
-    *state = w;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    struct state_world *w = *state;
-    state_world_done(w);
-    test_free(w);
-    return 0;
-}
-
-static void flush(struct state_world *w)
-{
-    inf_state_flush(w->state);
-    sim_run(&w->sim);
-}
-
 /* A stream, a queue and two batches. Returns the size of the file after the first one. */
 static size_t write_two_batches(struct state_world *w)
 {
@@ -47,14 +23,14 @@ static size_t write_two_batches(struct state_world *w)
     state_world_put(pods, "shop/b", 2);
     state_world_add(log, "one ");
     inf_state_position(pods, "2");
-    flush(w);
+    state_world_flush(w);
     size = memory_disk_file(w->disk, "00000001.seg")->len;
     state_world_put(pods, "shop/a", 3);
     state_world_delete(pods, "shop/b");
     state_world_add(log, "two ");
     inf_state_queue_confirm(log, 4);
     inf_state_position(pods, "3");
-    flush(w);
+    state_world_flush(w);
     return size;
 }
 
@@ -92,7 +68,7 @@ static void a_batch_that_is_cut_at_any_byte_does_not_count(void **state)
         assert_int_equal(info.torn_bytes > 0, !whole);
         assert_state(w, len == file.len ? BOTH : len >= first ? FIRST : "");
         state_world_put(inf_state_stream(w->state, "pods"), "shop/z", 9); /* and it goes on */
-        flush(w);
+        state_world_flush(w);
         state_world_crash(w, NULL);
         assert_non_null(inf_state_stream(w->state, "pods"));
         assert_int_equal(inf_state_stream_count(inf_state_stream(w->state, "pods")),
@@ -129,7 +105,7 @@ static void write_three_segments(struct state_world *w)
         char key[32];
         snprintf(key, sizeof(key), "shop/pod-%u", n);
         state_world_put(pods, key, n);
-        flush(w);
+        state_world_flush(w);
     }
     state_world_close(w);
 }
@@ -149,7 +125,7 @@ static void assert_discarded(struct state_world *w, const char *why)
     assert_state(w, "");
     assert_true(inf_state_is_active(w->state));
     state_world_put(inf_state_stream(w->state, "pods"), "shop/z", 9);
-    flush(w);
+    state_world_flush(w);
     state_world_crash(w, NULL);
     assert_state(w, "pods: shop/z=9\n");
 }
@@ -284,23 +260,26 @@ static void records_with_a_valid_crc_are_checked(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_batch_that_is_cut_at_any_byte_does_not_count, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(a_wrong_byte_in_the_last_segment_ends_it, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(damage_in_an_older_segment_discards_everything, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(a_missing_segment_discards_everything, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_missing_first_segment_discards_everything, set_up,
-                                        tear_down),
+        cmocka_unit_test_setup_teardown(a_batch_that_is_cut_at_any_byte_does_not_count,
+                                        state_world_setup_small, state_world_teardown),
+        cmocka_unit_test_setup_teardown(a_wrong_byte_in_the_last_segment_ends_it,
+                                        state_world_setup_small, state_world_teardown),
+        cmocka_unit_test_setup_teardown(damage_in_an_older_segment_discards_everything,
+                                        state_world_setup_small, state_world_teardown),
+        cmocka_unit_test_setup_teardown(a_missing_segment_discards_everything,
+                                        state_world_setup_small, state_world_teardown),
+        cmocka_unit_test_setup_teardown(a_missing_first_segment_discards_everything,
+                                        state_world_setup_small, state_world_teardown),
         cmocka_unit_test_setup_teardown(an_older_segment_without_its_end_discards_everything,
-                                        set_up, tear_down),
-        cmocka_unit_test_setup_teardown(batches_that_are_missing_discard_everything, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(another_epoch_discards_everything, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(files_of_another_state_discard_everything, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(records_with_a_valid_crc_are_checked, set_up, tear_down),
+                                        state_world_setup_small, state_world_teardown),
+        cmocka_unit_test_setup_teardown(batches_that_are_missing_discard_everything,
+                                        state_world_setup_small, state_world_teardown),
+        cmocka_unit_test_setup_teardown(another_epoch_discards_everything, state_world_setup_small,
+                                        state_world_teardown),
+        cmocka_unit_test_setup_teardown(files_of_another_state_discard_everything,
+                                        state_world_setup_small, state_world_teardown),
+        cmocka_unit_test_setup_teardown(records_with_a_valid_crc_are_checked,
+                                        state_world_setup_small, state_world_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

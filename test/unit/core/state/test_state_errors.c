@@ -13,30 +13,6 @@
 #include "base/alloc.h"
 #include "state_world.h"
 
-static int set_up(void **state)
-{
-    struct state_world *w = test_calloc(1, sizeof(*w));
-    state_world_init(w);
-    state_world_open(w);
-    *state = w;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    struct state_world *w = *state;
-    state_world_done(w);
-    test_free(w);
-    return 0;
-}
-
-static void flush(struct state_world *w)
-{
-    uint64_t number = inf_state_flush(w->state);
-    sim_run(&w->sim);
-    assert_int_equal(w->flushed, number);
-}
-
 static void assert_suspended(struct state_world *w, const char *why)
 {
     struct inf_state_info info;
@@ -54,7 +30,7 @@ static void assert_returns(struct state_world *w, struct inf_state_stream *pods)
     struct inf_state_info info;
     state_world_put(pods, "shop/a", 5);
     inf_state_position(pods, "5");
-    flush(w);
+    state_world_flush(w);
     assert_int_equal(inf_state_stream_count(pods), 0);
     sim_advance(&w->sim, 10 * 60 * 1000);
     assert_int_equal(w->returns, 1);
@@ -64,10 +40,10 @@ static void assert_returns(struct state_world *w, struct inf_state_stream *pods)
     assert_int_equal(info.objects, 0);
     assert_string_equal(inf_state_stream_version(pods), "");
     state_world_put(pods, "shop/b", 6);
-    flush(w);
+    state_world_flush(w);
     state_world_put(pods, "shop/c", 7);
     inf_state_position(pods, "7");
-    flush(w);
+    state_world_flush(w);
     state_world_crash(w, NULL);
     assert_state(w, "log[4..4]: \"\"\npods@7: shop/b=6 shop/c=7\n");
 }
@@ -78,7 +54,7 @@ static struct inf_state_stream *write_something(struct state_world *w)
     state_world_put(pods, "shop/x", 1);
     inf_state_position(pods, "1");
     state_world_add(inf_state_queue(w->state, "log"), "line");
-    flush(w);
+    state_world_flush(w);
     return pods;
 }
 
@@ -88,7 +64,7 @@ static void a_full_disk_suspends_the_state(void **state)
     struct inf_state_stream *pods = write_something(w);
     w->disk->space = 100;
     state_world_put(pods, "shop/a", 2);
-    flush(w);
+    state_world_flush(w);
     assert_suspended(w, "write: No space left on device");
     sim_advance(&w->sim, 60 * 1000);
     assert_int_equal(w->returns, 0); /* the probe fails, too */
@@ -103,7 +79,7 @@ static void an_io_error_suspends_the_state(void **state)
     struct inf_state_stream *pods = write_something(w);
     w->disk->fail[MEMORY_WRITE] = -EIO;
     state_world_put(pods, "shop/a", 2);
-    flush(w);
+    state_world_flush(w);
     assert_suspended(w, "write: Input/output error");
     w->disk->fail[MEMORY_WRITE] = 0;
     assert_returns(w, pods);
@@ -132,7 +108,7 @@ static void a_write_that_hangs_suspends_the_state(void **state)
     sim_advance(&w->sim, 200);
     assert_suspended(w, "the disk has not completed an operation for 2000 ms");
     assert_int_equal(w->flushed, 2);
-    flush(w);
+    state_world_flush(w);
     sim_advance(&w->sim, 10 * 60 * 1000);
     assert_int_equal(w->returns, 0);
     w->disk->stuck = false;
@@ -147,12 +123,12 @@ static void a_stream_that_is_not_complete_again_is_absent(void **state)
     struct inf_state_stream *pods = write_something(w);
     w->disk->fail[MEMORY_WRITE] = -EIO;
     state_world_put(pods, "shop/a", 2);
-    flush(w);
+    state_world_flush(w);
     w->disk->fail[MEMORY_WRITE] = 0;
     sim_advance(&w->sim, 60 * 1000);
     state_world_put(pods, "shop/a", 2);
     state_world_put(inf_state_stream(w->state, "nodes"), "shop/n", 3); /* a new one is complete */
-    flush(w);
+    state_world_flush(w);
     state_world_crash(w, NULL);
     assert_state(w, "log[4..4]: \"\"\nnodes: shop/n=3\n");
     buf_putc(&w->log, '\0');
@@ -248,23 +224,28 @@ static void close_while_loading(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_full_disk_suspends_the_state, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(an_io_error_suspends_the_state, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_failed_sync_suspends_the_state, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_write_that_hangs_suspends_the_state, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_stream_that_is_not_complete_again_is_absent, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(a_directory_that_cannot_be_made_suspends_the_state, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(an_error_while_loading_suspends_the_state, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(a_read_that_hangs_does_not_delay_the_start_for_ever, set_up,
-                                        tear_down),
+        cmocka_unit_test_setup_teardown(a_full_disk_suspends_the_state, state_world_setup,
+                                        state_world_teardown),
+        cmocka_unit_test_setup_teardown(an_io_error_suspends_the_state, state_world_setup,
+                                        state_world_teardown),
+        cmocka_unit_test_setup_teardown(a_failed_sync_suspends_the_state, state_world_setup,
+                                        state_world_teardown),
+        cmocka_unit_test_setup_teardown(a_write_that_hangs_suspends_the_state, state_world_setup,
+                                        state_world_teardown),
+        cmocka_unit_test_setup_teardown(a_stream_that_is_not_complete_again_is_absent,
+                                        state_world_setup, state_world_teardown),
+        cmocka_unit_test_setup_teardown(a_directory_that_cannot_be_made_suspends_the_state,
+                                        state_world_setup, state_world_teardown),
+        cmocka_unit_test_setup_teardown(an_error_while_loading_suspends_the_state,
+                                        state_world_setup, state_world_teardown),
+        cmocka_unit_test_setup_teardown(a_read_that_hangs_does_not_delay_the_start_for_ever,
+                                        state_world_setup, state_world_teardown),
         cmocka_unit_test_setup_teardown(objects_that_were_loaded_can_be_taken_while_suspended,
-                                        set_up, tear_down),
-        cmocka_unit_test_setup_teardown(close_does_not_wait_for_a_disk_that_hangs, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(close_while_loading, set_up, tear_down),
+                                        state_world_setup, state_world_teardown),
+        cmocka_unit_test_setup_teardown(close_does_not_wait_for_a_disk_that_hangs,
+                                        state_world_setup, state_world_teardown),
+        cmocka_unit_test_setup_teardown(close_while_loading, state_world_setup,
+                                        state_world_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
