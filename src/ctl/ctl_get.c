@@ -23,6 +23,9 @@ enum {
 };
 
 #define TABLE_TYPE "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"
+#define METADATA_TYPE                                                   \
+    "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io," \
+    "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io,application/json"
 
 struct get_options {
     const char *socket;
@@ -59,7 +62,8 @@ struct get {
     struct client *client;
     struct target targets[TARGETS_MAX];
     size_t n_targets;
-    bool prefixed; /* names have their resource in front, because there are several */
+    bool prefixed;    /* names have their resource in front, because there are several */
+    size_t documents; /* of YAML */
 
     /* of the current target */
     struct ctl_resource resource;
@@ -241,8 +245,9 @@ static void put_answer(struct get *g, const struct json_node *root, struct buf *
         g->n_rows++;
         break;
     case FORM_YAML:
-        if (g->n_rows++)
+        if (g->documents++)
             buf_puts(out, "---\n");
+        g->n_rows++;
         yaml_put_document(out, root, 0);
         break;
     case FORM_NAME:
@@ -284,9 +289,15 @@ static void put_target(const struct get *g, const char *version, struct buf *out
     buf_putc(out, '\0');
 }
 
+static bool wants_table(const struct get *g)
+{
+    return g->form == FORM_TABLE || g->form == FORM_WIDE;
+}
+
+/* Names need only metadata, which is also served for Secrets. */
 static const char *accept_of(const struct get *g)
 {
-    return g->form == FORM_TABLE || g->form == FORM_WIDE ? TABLE_TYPE : NULL;
+    return wants_table(g) ? TABLE_TYPE : g->form == FORM_NAME ? METADATA_TYPE : NULL;
 }
 
 static void say_nothing_found(const struct get *g)
@@ -347,7 +358,7 @@ static int get_answer(struct get *g)
     int rc;
     put_target(g, NULL, &target);
     rc = ctl_fetch(g->client, target.bytes, accept_of(g), &answer);
-    if (rc == 0 && accept_of(g) && !is_table(answer.root)) {
+    if (rc == 0 && wants_table(g) && !is_table(answer.root)) {
         fprintf(stderr, "%s: informerd did not answer with a table\n", command_program_name());
         rc = EXIT_FAILURE;
     }
@@ -378,7 +389,7 @@ static int get_target(struct get *g, const struct target *target, const struct t
         g->n_columns = 0;
         if (ctl_resource_find(g->client, target->word, &g->resource, &err) < 0)
             return ctl_fail(&err);
-        if (g->n_rows && accept_of(g))
+        if (g->n_rows && wants_table(g))
             putchar('\n');
         g->n_rows = 0;
     }

@@ -121,7 +121,11 @@ int ctl_resource_find(struct client *client, const char *word, struct ctl_resour
         rc = find_at(client, "/apis", &wanted, ret, err);
     free(wanted.name);
     if (rc == 0)
-        return err_set(err, INF_ENOTFOUND, "the server doesn't have a resource type \"%s\"", word);
+        return err_set(
+            err, INF_ENOTFOUND,
+            "informerd does not watch \"%s\"; see 'informerctl status' and `watches` in its "
+            "configuration",
+            word);
     return rc < 0 ? rc : 0;
 }
 

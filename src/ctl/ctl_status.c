@@ -41,12 +41,21 @@ static void put_daemon(struct buf *out, const struct json_node *root)
     free(started);
 }
 
+/* Of the last event; "-": there was none. */
+static char *event_age_text(const struct json_node *watch)
+{
+    const struct json_node *age = ctl_json_get(watch, "event_age_ms");
+    return age && !str_eq(age->text, STR("null"))
+               ? age_text(ctl_json_number(watch, "event_age_ms"))
+               : xstrdup("-");
+}
+
 /* Returns whether it is live. */
 static bool add_watch(struct ctl_table *table, const struct json_node *watch, bool clusters)
 {
     char *cells[] = {
         ctl_json_text(watch, "watch"),   ctl_json_text(watch, "state"),
-        ctl_json_text(watch, "objects"), age_text(ctl_json_number(watch, "event_age_ms")),
+        ctl_json_text(watch, "objects"), event_age_text(watch),
         ctl_json_text(watch, "cluster"), ctl_json_text(watch, "error"),
     };
     const char *row[ARRAY_LEN(cells)];

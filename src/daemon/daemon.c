@@ -183,7 +183,7 @@ static void write_dump(struct daemon *d)
     struct buf dump = {0};
     struct inf_error err;
     journal_collect(&d->journal);
-    report_dump(d, &dump);
+    report_dump(d, /* with_records= */ true, &dump);
     daemon_log_progress(&d->log, NULL);
     if (d->state_lock < 0)
         fwrite(dump.bytes, 1, dump.len, stderr);

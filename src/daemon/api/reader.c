@@ -106,10 +106,10 @@ static int load_reader(const struct conf_api_reader *conf, struct tls_digest *di
     return rc < 0 ? err_wrap(err, "api.readers: '%s'", conf->name) : 0;
 }
 
-static void add_default_readers(struct api_readers *readers)
+/* After those of the configuration: an entry for one of these users comes first. */
+static void add_own_readers(struct api_readers *readers)
 {
     uid_t own = geteuid();
-    readers->items = xcalloc(2, sizeof(*readers->items));
     readers->items[readers->count++] =
         (struct api_reader){.name = xstrdup("root"), .identity = API_BY_UID, .uid = 0};
     if (own)
@@ -122,17 +122,16 @@ int api_readers_load(const struct conf_api *conf, struct tls_digest *digest,
 {
     struct api_readers readers = {.digest = digest};
     int rc = 0;
-    if (!conf->n_readers)
-        add_default_readers(&readers);
-    else
-        readers.items = xcalloc(conf->n_readers, sizeof(*readers.items));
+    readers.items = xcalloc(conf->n_readers + 2, sizeof(*readers.items));
     for (size_t i = 0; rc == 0 && i < conf->n_readers; i++)
         rc = load_reader(&conf->readers[i], digest, &readers.items[readers.count++], err);
-    if (rc < 0)
+    if (rc < 0) {
         api_readers_free(&readers);
-    else
-        *ret = readers;
-    return rc;
+        return rc;
+    }
+    add_own_readers(&readers);
+    *ret = readers;
+    return 0;
 }
 
 void api_readers_free(struct api_readers *readers)

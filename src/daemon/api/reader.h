@@ -6,8 +6,8 @@
  *     reader = api_readers_of_token(&readers, token)         Authorization: Bearer TOKEN
  *     if (!reader || !api_reader_may(reader, "pods", "shop")) ... 403
  *
- * Without entries in api.readers, the user of the daemon and root may read everything over the Unix
- * socket. Everything that is not allowed is denied.
+ * The user of the daemon and root may read everything over the Unix socket, unless api.readers has an
+ * entry for them. Everything that is not allowed is denied.
  */
 #ifndef DAEMON_API_READER_H
 #define DAEMON_API_READER_H

@@ -37,7 +37,7 @@ static void respond_status(struct daemon *d, const struct api_reader *reader,
 {
     struct buf body = {0};
     (void)reader, (void)request;
-    report_dump(d, &body);
+    report_dump(d, api_access_may_control(exchange), &body);
     endpoint_reply_body(exchange, 200, JSON_TYPE, &body);
 }
 

@@ -83,7 +83,7 @@ struct conf_api {
     struct conf_head head;
     char *listen;                    /* "127.0.0.1:6444"; NULL: only the Unix socket */
     uint64_t history;                /* events per resource */
-    struct conf_api_reader *readers; /* none: the daemon's own user and root */
+    struct conf_api_reader *readers; /* besides the daemon's own user and root */
     size_t n_readers;
 };
 

@@ -105,8 +105,8 @@ static const struct conf_option api_options[] = {
              "them lists again. At most 64M of objects are kept for each resource",
      .min = 100, .max = HISTORY_MAX},
     {"readers", NULL, AT(readers), "[]",
-     .help = "users that may read; each has one of uid, group and token_file. Without entries, the "
-             "user of the daemon and root may read everything",
+     .help = "users that may read; each has one of uid, group and token_file. The user of the daemon "
+             "and root may read everything, unless they have an entry",
      .table = &reader_table, .count = AT(n_readers)},
 };
 static const struct conf_table api_table = TABLE(conf_api, api_options, NULL);

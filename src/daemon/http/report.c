@@ -278,6 +278,7 @@ static void dump_watch(const struct watcher *w, struct buf *out)
 struct log_list {
     struct buf *out;
     const char *comma;
+    bool with_records; /* of handlers */
 };
 
 static void dump_log(void *ctx, const struct event_log *log)
@@ -333,7 +334,8 @@ static void dump_handler(void *ctx, const struct handler *handler)
         buf_putc(list->out, ',');
         put_member(list->out, "error", s.reason);
     }
-    dump_parked(handler, list->out);
+    if (list->with_records)
+        dump_parked(handler, list->out);
     buf_putc(list->out, '}');
     list->comma = ",\n";
 }
@@ -345,7 +347,7 @@ static void put_time(struct buf *out, const char *name, int64_t us)
     put_member(out, name, time);
 }
 
-void report_dump(struct daemon *d, struct buf *out)
+void report_dump(struct daemon *d, bool with_records, struct buf *out)
 {
     struct journal_stats stats;
     struct inf_budget_status memory;
@@ -373,8 +375,8 @@ void report_dump(struct daemon *d, struct buf *out)
         comma = ",\n";
     }
     buf_puts(out, "\n],\"event_logs\":[\n");
-    journal_each_log(&d->journal, false, dump_log, &(struct log_list){out, ""});
+    journal_each_log(&d->journal, false, dump_log, &(struct log_list){out, "", false});
     buf_puts(out, "\n],\"handlers\":[\n");
-    handlers_each(&d->handlers, dump_handler, &(struct log_list){out, ""});
+    handlers_each(&d->handlers, dump_handler, &(struct log_list){out, "", with_records});
     buf_puts(out, "\n]}\n");
 }

@@ -24,7 +24,8 @@ bool report_ready(struct daemon *d, bool verbose, struct buf *out);
 /* Appends a one-line status: "12 watches, 11 live; secrets: forbidden". */
 void report_sentence(const struct daemon *d, struct buf *out);
 
-/* Appends the state as one JSON object, with a line for each watch and event log. */
-void report_dump(struct daemon *d, struct buf *out);
+/* Appends the state as one JSON object, with a line for each watch and event log. @with_records: also the
+ * parked records of handlers, which contain objects. */
+void report_dump(struct daemon *d, bool with_records, struct buf *out);
 
 #endif

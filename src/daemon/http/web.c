@@ -54,7 +54,9 @@ static const char *web_put_refusal(struct http_server_user *user, int status, co
 {
     struct api_fault fault = {.code = 0};
     (void)user;
-    api_fault_set(&fault, status, "%s", why);
+    api_fault_set(&fault, status, "%s%s", why,
+                  status == 405 ? ": informerd serves a read-only copy; use the API server itself"
+                                : "");
     api_fault_put(&fault, out);
     buf_putc(out, '\n');
     return "application/json";

@@ -63,7 +63,7 @@ static void finds_users_and_groups(void **state)
     (void)state;
     assert_string_equal(name_of_peer(&readers, 1000, 5), "ops");
     assert_string_equal(name_of_peer(&readers, 1001, 0), "rooted");
-    assert_string_equal(name_of_peer(&readers, 0, 5), "none");
+    assert_string_equal(name_of_peer(&readers, 0, 5), "root"); /* without an entry */
     assert_string_equal(name_of_peer(&readers, 65534, 0), "none");
     api_readers_free(&readers);
     tls_digest_free(digest);
@@ -83,7 +83,7 @@ static void finds_the_reader_of_a_token(void **state)
     assert_string_equal(name_of(api_readers_of_token(&readers, "0123456789abcde")), "none");
     assert_string_equal(name_of(api_readers_of_token(&readers, "0123456789abcdef0")), "none");
     assert_string_equal(name_of(api_readers_of_token(&readers, "")), "none");
-    assert_string_equal(name_of_peer(&readers, 0, 0), "none");
+    assert_string_equal(name_of_peer(&readers, 1001, 5), "none");
     api_readers_free(&readers);
     tls_digest_free(digest);
 }

@@ -181,7 +181,7 @@ static void a_dump_is_json(void **state)
     yyjson_doc *doc;
     yyjson_val *pods;
     world_apply_expect(w, conf, "2 watches started, 1 event log added");
-    report_dump(&w->d, &out);
+    report_dump(&w->d, /* with_records= */ true, &out);
     doc = yyjson_read(out.bytes, out.len, 0);
     assert_non_null(doc);
     pods = yyjson_arr_get(yyjson_obj_get(yyjson_doc_get_root(doc), "watches"), 0);
