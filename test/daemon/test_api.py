@@ -113,9 +113,37 @@ class Api(Case):
                        '/api/v1/namespaces/default/configmaps/a', '/api/v1/configmaps?watch=1',
                        '/api/v1/configmaps?fieldSelector=metadata.namespace%3Ddefault',
                        '/api/v1/namespaces/shop/secrets', '/api/v1/nodes'):
-            for accept in 'application/json', TABLE, 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1':
+            for accept in 'application/json', TABLE, METADATA_LIST:
                 self.assertIn('ops may not read', self.refused(403, 'Forbidden', target, Accept=accept), target)
         self.assertIn('api: denied GET /api/v1/configmaps from uid', (self.folder / 'stderr').read_text())
+
+    def test_a_limited_reader_sees_only_its_resources(self):
+        self.begin(watches=[{'resource': 'configmaps'}, {'resource': 'secrets'}],
+                   api={'readers': [{'name': 'ops', 'uid': os.getuid(), 'watches': ['configmaps']}]})
+        self.assertEqual([r['name'] for r in self.ask('/api/v1')[1]['resources']], ['configmaps'])
+        self.refused(403, 'Forbidden', '/informerd/v1/status')
+
+    def test_a_token_is_that_of_the_user_of_the_socket(self):
+        token = self.folder / 'token'
+        token.write_text('a-token-of-the-test-0123456789')
+        token.chmod(0o600)
+        self.begin(watches=[{'resource': 'configmaps'}, {'resource': 'nodes'}],
+                   api={'readers': [{'name': 'low', 'uid': os.getuid(), 'watches': ['nodes']},
+                                    {'name': 'high', 'token_file': str(token)}]})
+        high = {'Authorization': 'Bearer a-token-of-the-test-0123456789'}
+        self.assertEqual(self.ask('/api/v1/configmaps', **high)[0], 200)
+        issued = self.ask('/informerd/v1/token', **high)[1]['token']
+        self.refused(403, 'Forbidden', '/api/v1/configmaps', Authorization='Bearer ' + issued)
+
+    def test_field_selectors_of_fields_that_are_not_kept_are_refused(self):
+        self.put('a', key='v')
+        self.begin(watches=[{'resource': 'configmaps', 'drop': ['data.key']}, {'resource': 'nodes', 'keep': 'metadata'}])
+        self.assertIn('drop', self.refused(403, 'Forbidden', '/api/v1/configmaps?fieldSelector=data.key%3Dv'))
+        self.assertIn('drop', self.refused(403, 'Forbidden', '/api/v1/configmaps?fieldSelector=metadata.name%3Da,data%21%3Dv'))
+        self.assertEqual(self.names('/api/v1/configmaps?fieldSelector=metadata.name%3Da,data.keys%21%3Dv'), ['a'])
+        self.assertIn('keep: metadata', self.refused(403, 'Forbidden', '/api/v1/nodes?fieldSelector=spec.unschedulable%3Dtrue',
+                                                     Accept=METADATA_LIST))
+        self.assertEqual(self.names('/api/v1/nodes?fieldSelector=metadata.name%3Dnone', Accept=METADATA_LIST), [])
 
     def test_health_has_no_api_over_tcp(self):
         self.put('a')
@@ -292,6 +320,37 @@ class Api(Case):
         self.put('b')
         later = table.next()['object']
         self.assertEqual((later['kind'], later['columnDefinitions'], later['rows'][0]['cells'][0]), ('Table', None, 'b'))
+
+    def test_a_watch_from_an_old_version_has_other_lines_than_a_current_one(self):
+        self.sim.control('fill', resource='configmaps', count=100, bytes=3000)
+        self.begin()
+        version = self.version_of_cache()
+        target = f'/api/v1/configmaps?watch=1&resourceVersion={version}'
+        current = self.watch(target)
+        self.sim.control('churn', resource='configmaps', count=1000)
+        names = [name for _, name in current.take(1000)]
+        old = self.watch(target + '&includeObject=Object', Accept=TABLE)
+        rows = [old.next()['object']['rows'][0] for _ in range(1000)]
+        self.assertEqual([row['object']['metadata']['name'] for row in rows], names)
+
+    def test_a_server_that_goes_back_ends_watches(self):
+        self.put('a')
+        before = self.sim.request('/api/v1/configmaps').json()['metadata']['resourceVersion']
+        for name in 'bcde':
+            self.put(name)
+        self.begin()
+        watch = self.watch(f'/api/v1/configmaps?watch=1&resourceVersion={self.version_of_cache()}')
+        self.sim.control('rewind', rv=before)
+        event = watch.next()
+        self.assertEqual((event['type'], event['object']['code']), ('ERROR', 410))
+
+    def test_head_of_a_watch_does_not_wait(self):
+        self.begin()
+        with contextlib.closing(UnixHttp(self.socket)) as connection:
+            for method, target in (('HEAD', '/api/v1/configmaps?watch=1'), ('GET', '/livez')):
+                connection.request(method, target)
+                answer = connection.getresponse()
+                self.assertEqual((answer.status, answer.read()), (200, b'' if method == 'HEAD' else b'ok\n'))
 
     def test_a_watch_ends_after_its_timeout(self):
         self.put('a')

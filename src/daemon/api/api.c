@@ -49,6 +49,11 @@ static void serve_objects(struct api *api, const struct api_reader *reader,
         return;
     }
     api_view_describe(&view, x);
+    if (request->head && r->page == API_WATCH) {
+        http_exchange_reply(x, 200, "application/json", "", 0);
+        api_request_free(r);
+        return;
+    }
     feed = api_feed_get(api, view.store, view.resource.kind, view.resource.group,
                         view.resource.version, view.resource.name);
     api_wait_start(feed, r, x,
@@ -73,7 +78,7 @@ void api_respond(struct daemon *d, const struct api_reader *reader,
     case API_CORE:
     case API_GROUPS:
     case API_GROUP:
-    case API_RESOURCES: api_discovery_go(api, &r, x); return;
+    case API_RESOURCES: api_discovery_go(api, reader, &r, x); return;
     case API_GET:
     case API_LIST:
     case API_WATCH: serve_objects(api, reader, request, &r, x); return;

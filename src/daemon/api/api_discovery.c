@@ -85,13 +85,13 @@ static int by_group(const void *a, const void *b)
 }
 
 /* In order of group, version and name. The caller frees the items. */
-static struct known_resources collect(struct daemon *d, const struct cluster *cluster,
-                                      const struct api_facts *facts)
+static struct known_resources collect(struct daemon *d, const struct api_reader *reader,
+                                      const struct cluster *cluster, const struct api_facts *facts)
 {
     struct known_resources all = {.items = xcalloc(RESOURCES_MAX, sizeof(*all.items))};
     list_for_each(w_node, &d->watchers) {
         const struct watcher *w = container_of(w_node, struct watcher, node);
-        if (w->cluster != cluster)
+        if (w->cluster != cluster || !api_reader_has_watch(reader, w->conf->name))
             continue;
         list_for_each(node, &w->streams) {
             const struct watch_stream *stream = container_of(node, struct watch_stream, node);
@@ -335,6 +335,7 @@ struct discovery_wait {
     struct http_exchange *x;
     struct api *api;
     struct api_request r;
+    const struct api_reader *client; /* outlives the exchange: see access.h */
     struct api_facts_reader reader;
     struct timer due;
     struct task turn;
@@ -355,6 +356,7 @@ static void wait_run(struct task *task)
     struct api_request r = w->r;
     struct http_exchange *x = w->x;
     struct api *api = w->api;
+    const struct api_reader *client = w->client;
     struct api_fault fault = {.code = 0};
     const struct cluster *cluster = api_cluster_of(d, &r, &fault);
     struct known_resources all;
@@ -364,7 +366,7 @@ static void wait_run(struct task *task)
         api_request_free(&r);
         return;
     }
-    all = collect(d, cluster, api_facts_get(api, cluster));
+    all = collect(d, client, cluster, api_facts_get(api, cluster));
     respond(&all, &r, x);
 }
 
@@ -389,7 +391,8 @@ static void wait_on_abort(struct http_exchange_user *user)
 
 static const struct http_exchange_user_ops wait_ops = {.on_abort = wait_on_abort};
 
-void api_discovery_go(struct api *api, struct api_request *r, struct http_exchange *x)
+void api_discovery_go(struct api *api, const struct api_reader *reader, struct api_request *r,
+                      struct http_exchange *x)
 {
     struct api_fault fault = {.code = 0};
     const struct cluster *cluster = api_cluster_of(api->d, r, &fault);
@@ -402,7 +405,7 @@ void api_discovery_go(struct api *api, struct api_request *r, struct http_exchan
         return;
     }
     facts = api_facts_get(api, cluster);
-    all = collect(api->d, cluster, facts);
+    all = collect(api->d, reader, cluster, facts);
     w = NEW(struct discovery_wait);
     list_init(&w->reader.node);
     w->reader.on_facts = wait_on_facts;
@@ -415,6 +418,7 @@ void api_discovery_go(struct api *api, struct api_request *r, struct http_exchan
     w->user.ops = &wait_ops;
     w->x = x;
     w->api = api;
+    w->client = reader;
     w->r = *r;
     w->due.fire = wait_on_due;
     task_init(&w->turn, PHASE_PUMP, wait_run);

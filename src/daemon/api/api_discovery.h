@@ -1,5 +1,6 @@
 /*
- * api_discovery.h - /version, /api, /apis and the resources of a version: the watched ones only.
+ * api_discovery.h - /version, /api, /apis and the resources of a version: the watched ones that
+ * the reader may read.
  *
  * Short names, categories and scope come from the discovery documents of the cluster, which are read
  * once when the first client needs them. While the cluster does not respond, resources are described as
@@ -12,7 +13,8 @@
 #include "daemon/api/api_request.h"
 
 /* Responds to @r, whose contents it takes over, now or later. */
-void api_discovery_go(struct api *api, struct api_request *r, struct http_exchange *x);
+void api_discovery_go(struct api *api, const struct api_reader *reader, struct api_request *r,
+                      struct http_exchange *x);
 
 /* Frees all facts; waiting requests are cut. */
 void api_discovery_close(struct api *api);

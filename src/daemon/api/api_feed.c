@@ -46,6 +46,13 @@ uint64_t api_feed_version(const struct api_feed *f)
     return api_version_number(inf_store_resource_version(f->store));
 }
 
+void api_feed_note_version(struct api_feed *f)
+{
+    uint64_t version = api_feed_version(f);
+    if (f->seen < version)
+        f->seen = version;
+}
+
 bool api_feed_find(const struct api_feed *f, uint64_t version, uint64_t *ret_number)
 {
     uint64_t low = f->first, high = f->next;
@@ -120,6 +127,7 @@ static void add_entry(struct api_feed *f, const struct inf_store_change *change)
                                                                                  : change->old_held;
     struct api_entry *e;
     uint64_t version = api_feed_version(f);
+    api_feed_note_version(f);
     make_room(f);
     e = api_feed_entry(f, f->next++);
     *e = (struct api_entry){
@@ -216,7 +224,6 @@ static const struct api_line *shared_line(struct api_feed *f, uint64_t number, e
     e->lines = line;
     f->line_bytes += text.len;
     buf_free(&text);
-    limit_lines(f);
     return line;
 }
 
@@ -228,6 +235,7 @@ void api_feed_put_line(struct api_feed *f, uint64_t number, enum api_form form,
     } else {
         const struct api_line *line = shared_line(f, number, form, event);
         buf_put(out, line->bytes, line->len);
+        limit_lines(f); /* may free the line */
     }
 }
 
@@ -261,7 +269,7 @@ static void feed_on_end(struct inf_store_observer *observer)
 static void feed_on_replaced(struct inf_store_observer *observer, bool begins)
 {
     struct api_feed *f = feed_of(observer);
-    bool back = f->next > f->first && api_feed_version(f) < api_feed_entry(f, f->next - 1)->version;
+    bool back = api_feed_version(f) < f->seen;
     if (begins && back) {
         inf_store_unobserve(observer);
         feed_on_end(observer);

@@ -68,6 +68,7 @@ struct api_feed {
     size_t capacity;
     uint64_t first, next; /* numbers; the first entry of all has 1 */
     size_t bytes;
+    uint64_t seen;       /* the greatest version that a client or an entry has */
     uint64_t oldest;     /* changes after this version are here */
     uint64_t lines_from; /* entries before this number have no lines */
     size_t line_bytes;
@@ -97,6 +98,9 @@ void api_feed_schedule(struct api_feed *feed);
 /* A resource version as a number; 0: it is none. */
 uint64_t api_version_number(const char *version);
 uint64_t api_feed_version(const struct api_feed *feed);
+
+/* Clients get the current version. */
+void api_feed_note_version(struct api_feed *feed);
 
 /* The number of the first entry after @version. Returns false if it is too old. */
 bool api_feed_find(const struct api_feed *feed, uint64_t version, uint64_t *ret_number);

@@ -17,7 +17,6 @@
 enum {
     PIECE = 64 * 1024,
     HIGH = 256 * 1024,
-    EXAMINED = 256, /* objects between two looks at the clock, if few are selected */
 };
 
 struct api_list {
@@ -74,7 +73,7 @@ static void list_continue(struct api_list *l)
 {
     enum api_walk_result result;
     do {
-        result = api_walk_some(&l->walk, EXAMINED, list_put, l);
+        result = api_walk_some(&l->walk, list_put, l);
         if (result == API_WALK_END) {
             list_end(l);
             return;

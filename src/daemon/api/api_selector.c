@@ -3,6 +3,8 @@
  */
 #include "daemon/api/api_selector.h"
 
+#include <string.h>
+
 #include "base/str.h"
 
 /* Takes the next requirement from @rest: up to a comma that is neither in parentheses nor escaped. */
@@ -47,4 +49,61 @@ bool api_selector_implies(const struct inf_selector *requested, const char *watc
         implied = has_requirement(have, next_requirement(&rest));
     inf_selector_free(selector);
     return implied;
+}
+
+/* ---- the fields of a selector ---- */
+
+/* Past the brackets at @at, before @end. */
+static const char *skip_brackets(const char *at, const char *end)
+{
+    const char *close = memchr(at, ']', (size_t)(end - at));
+    return close ? close + 1 : end;
+}
+
+/* The path of a requirement: up to its operator. */
+static struct str path_of(struct str requirement)
+{
+    const char *at = requirement.at, *end = at + requirement.len;
+    while (at < end && *at != '=' && *at != '!')
+        at = *at == '[' ? skip_brackets(at, end) : at + 1;
+    return (struct str){requirement.at, (size_t)(at - requirement.at)};
+}
+
+static bool is_boundary(const char *at, const char *end)
+{
+    return at == end || *at == '.' || *at == '[';
+}
+
+static bool paths_overlap(struct str one, struct str other)
+{
+    const char *a = one.at, *a_end = a + one.len, *b = other.at, *b_end = b + other.len;
+    while (a < a_end && b < b_end) {
+        if (*a == '[' && *b == '[') {
+            a = skip_brackets(a, a_end);
+            b = skip_brackets(b, b_end);
+        } else if (*a++ != *b++) {
+            return false;
+        }
+    }
+    return a == a_end ? is_boundary(b, b_end) : is_boundary(a, a_end);
+}
+
+/* Whether @some or all requirements of @fields overlap with @path. */
+static bool overlaps(const struct inf_selector *fields, const char *path, bool some)
+{
+    struct str rest = str_of(fields ? inf_selector_text(fields) : "");
+    while (rest.len)
+        if (paths_overlap(path_of(next_requirement(&rest)), str_of(path)) == some)
+            return some;
+    return !some;
+}
+
+bool api_selector_uses(const struct inf_selector *fields, const char *path)
+{
+    return overlaps(fields, path, /* some= */ true);
+}
+
+bool api_selector_is_metadata(const struct inf_selector *fields)
+{
+    return overlaps(fields, "metadata", /* some= */ false);
 }

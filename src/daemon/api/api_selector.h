@@ -11,4 +11,11 @@
 bool api_selector_implies(const struct inf_selector *requested, const char *watched,
                           bool by_labels);
 
+/* Whether a term of @fields (NULL: none) is in a field at @path, or contains it. The parts in brackets are
+ * taken for equal. */
+bool api_selector_uses(const struct inf_selector *fields, const char *path);
+
+/* Whether all its terms are in metadata. */
+bool api_selector_is_metadata(const struct inf_selector *fields);
+
 #endif

@@ -129,6 +129,22 @@ static bool has_namespace(struct search *s, const struct watcher *w,
     return false;
 }
 
+/* Whether the copy has the fields by which the request selects, as the server has them. */
+static bool has_fields(struct search *s, const struct conf_watch *conf)
+{
+    const struct conf_list *lists[] = {&conf->drop, &conf->redact};
+    bool metadata = conf->keep == CONF_KEEP_METADATA;
+    bool complete = !metadata || api_selector_is_metadata(s->r->fields);
+    for (size_t l = 0; l < ARRAY_LEN(lists); l++)
+        for (size_t i = 0; i < lists[l]->count; i++)
+            complete &= !api_selector_uses(s->r->fields, lists[l]->items[i]);
+    if (!complete)
+        REFUSE(s, RANK_RESTRICTED, 403,
+               "the watch \"%s\" does not keep a field of the fieldSelector (%s)", conf->name,
+               metadata ? "keep: metadata" : "drop, redact");
+    return complete;
+}
+
 /* Whether the fields and objects that the watch has are enough. */
 static bool is_unrestricted(struct search *s, const struct conf_watch *conf,
                             const struct inf_resource *resource)
@@ -144,6 +160,8 @@ static bool is_unrestricted(struct search *s, const struct conf_watch *conf,
                conf->label_selector ? conf->label_selector : conf->field_selector);
         return false;
     }
+    if (!has_fields(s, conf))
+        return false;
     if (full && conf->keep == CONF_KEEP_METADATA) {
         REFUSE(s, RANK_RESTRICTED, 403,
                "the watch \"%s\" has only metadata (keep: metadata); request it with "

@@ -63,6 +63,7 @@ static void respond(struct api_feed *feed, struct api_request *r, struct http_ex
                     api_go_fn *go)
 {
     struct api_fault fault = {.code = 0};
+    api_feed_note_version(feed);
     if (r->resource_version && is_exact(r) &&
         strcmp(r->resource_version, inf_store_resource_version(feed->store)) != 0) {
         api_fault_set(&fault, 410, "The resourceVersion for the provided list is too old.");

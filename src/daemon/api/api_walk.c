@@ -19,6 +19,11 @@
 #include "base/str.h"
 #include "daemon/api/api_feed.h"
 
+enum {
+    EXAMINED = 256,         /* objects between two looks at the clock, if few are selected */
+    EXAMINED_BY_FIELDS = 4, /* the same if up to 128 field terms are evaluated for each */
+};
+
 /* The state of an object at the start of the walk. */
 struct undo {
     struct tree_node node;
@@ -147,9 +152,9 @@ void api_walk_note(struct api_walk *w, const struct inf_store_change *change, bo
     struct tree_node *node;
     struct str k;
     bool known;
-    if (w->overflow || (replaced && w->replacements == w->feed->replacements) ||
+    if (w->overflow || w->walked || (replaced && w->replacements == w->feed->replacements) ||
         (*w->ns && strcmp(w->ns, inf_object_namespace(object)) != 0))
-        return; /* in the second case the walk began with the new list */
+        return; /* if replaced: the walk began with the new list */
     put_key(&key, object);
     k = str_of_buf(&key);
     node = tree_at_least(&w->undo, key_to_undo, &k);
@@ -186,7 +191,7 @@ static bool emit_undo_to(struct api_walk *w, const struct str *key, bool *more)
     while ((node = tree_first(&w->undo))) {
         struct undo *undo = container_of(node, struct undo, node);
         int order = key ? str_cmp(key_of(undo), *key) : -1;
-        if (order > 0)
+        if (order > 0 || (!key && !*more))
             break;
         *more = emit_undo(w, undo) && *more;
         if (order == 0)
@@ -216,9 +221,9 @@ static bool visit(void *ctx, const struct inf_object *object)
     return w->each(w->ctx, object) && more;
 }
 
-enum api_walk_result api_walk_some(struct api_walk *w, size_t budget, inf_object_fn *each,
-                                   void *ctx)
+enum api_walk_result api_walk_some(struct api_walk *w, inf_object_fn *each, void *ctx)
 {
+    size_t budget = w->fields ? EXAMINED_BY_FIELDS : EXAMINED;
     const struct inf_selector *selector = w->labels ? w->labels : w->fields;
     bool more = true;
     if (w->overflow || !w->feed->store)
@@ -228,12 +233,16 @@ enum api_walk_result api_walk_some(struct api_walk *w, size_t budget, inf_object
         return API_WALK_WAIT;
     w->each = each;
     w->ctx = ctx;
-    if (!inf_store_select_some(w->feed->store, w->ns, selector, &w->cursor, budget, visit, w)) {
+    if (!w->walked &&
+        !inf_store_select_some(w->feed->store, w->ns, selector, &w->cursor, budget, visit, w)) {
         if (w->cursor.last)
             put_key(&w->position, w->cursor.last);
         return API_WALK_MORE;
     }
+    w->walked = true; /* no more changes matter */
     emit_undo_to(w, NULL, &more);
-    list_remove(&w->node); /* no more changes matter */
+    if (w->undo.root)
+        return API_WALK_MORE;
+    list_remove(&w->node);
     return API_WALK_END;
 }

@@ -44,6 +44,7 @@ struct api_walk {
     unsigned replacements; /* of the feed at the start */
 
     struct inf_cursor cursor;
+    bool walked;         /* the store has no further objects; only kept states remain */
     struct buf position; /* the key of the last object that was examined */
     struct tree undo;    /* of struct undo, by key */
     size_t n_undo;
@@ -62,10 +63,9 @@ struct api_walk {
 void api_walk_start(struct api_walk *walk, struct api_feed *feed, const struct api_request *request,
                     void (*on_ready)(struct api_walk *walk));
 
-/* Calls @each for the next objects in key order, examining up to about @budget of them, until it
- * returns false. */
-enum api_walk_result api_walk_some(struct api_walk *walk, size_t budget, inf_object_fn *each,
-                                   void *ctx);
+/* Calls @each for the next objects in key order, until it returns false or a number of them was examined
+ * that takes well under a millisecond. */
+enum api_walk_result api_walk_some(struct api_walk *walk, inf_object_fn *each, void *ctx);
 
 /* Harmless if it was not started. */
 void api_walk_stop(struct api_walk *walk);

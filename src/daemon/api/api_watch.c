@@ -21,7 +21,6 @@
 enum {
     PIECE = 64 * 1024,
     HIGH = 128 * 1024,
-    EXAMINED = 256,
     TIMEOUT_S = 1800, /* the default: from this to twice this */
 };
 
@@ -94,7 +93,7 @@ static void watch_continue_walk(struct api_watch *w)
 {
     enum api_walk_result result;
     do {
-        result = api_walk_some(&w->walk, EXAMINED, watch_put_initial, w);
+        result = api_walk_some(&w->walk, watch_put_initial, w);
         if (result == API_WALK_END) {
             watch_end_walk(w);
             return;
@@ -155,7 +154,7 @@ void api_watch_advance(struct api_watch *w)
         watch_expire(w, "too old resource version: the client reads too slowly");
         return;
     }
-    for (; w->number < f->next && piece.len < PIECE; w->number++) {
+    for (; w->number < f->next && piece.len < PIECE && !clock_over_budget(f->clock); w->number++) {
         enum api_event event = event_for(w, w->number);
         if (event == API_NOTHING)
             continue;
@@ -165,6 +164,8 @@ void api_watch_advance(struct api_watch *w)
     }
     http_exchange_write(w->x, piece.bytes, piece.len);
     buf_free(&piece);
+    if (w->number < f->next && http_exchange_unsent(w->x) < HIGH)
+        api_feed_schedule(f);
 }
 
 /* Only when the client has everything up to the version. */
@@ -177,6 +178,7 @@ void api_watch_bookmark(struct api_watch *w)
         version <= w->bookmarked || http_exchange_unsent(w->x))
         return;
     w->bookmarked = version;
+    api_feed_note_version(f);
     api_put_bookmark(&line, &f->type, w->r.form, inf_store_resource_version(f->store),
                      /* initial_end= */ false);
     http_exchange_write(w->x, line.bytes, line.len);

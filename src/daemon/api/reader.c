@@ -223,8 +223,18 @@ static bool list_has(const struct conf_list *list, const char *item)
     return false;
 }
 
+bool api_reader_has_watch(const struct api_reader *r, const char *watch)
+{
+    return !r->watches.count || list_has(&r->watches, watch);
+}
+
+bool api_reader_is_unlimited(const struct api_reader *r)
+{
+    return !r->watches.count && !r->namespaces.count;
+}
+
 bool api_reader_may(const struct api_reader *r, const char *watch, const char *ns)
 {
-    return (!r->watches.count || list_has(&r->watches, watch)) &&
+    return api_reader_has_watch(r, watch) &&
            (!r->namespaces.count || (ns && list_has(&r->namespaces, ns)));
 }

@@ -64,6 +64,12 @@ const struct api_reader *api_readers_of_peer(const struct api_readers *readers,
 /* The reader with this token; NULL: none. The duration does not depend on the token. */
 const struct api_reader *api_readers_of_token(const struct api_readers *readers, const char *token);
 
+/* Whether @reader may read some objects of the watch @watch. */
+bool api_reader_has_watch(const struct api_reader *reader, const char *watch);
+
+/* Whether it may read everything. */
+bool api_reader_is_unlimited(const struct api_reader *reader);
+
 /* Whether @reader may read objects of the watch @watch in the namespace @ns. NULL: all namespaces, or
  * cluster-scoped objects. */
 bool api_reader_may(const struct api_reader *reader, const char *watch, const char *ns);

@@ -25,6 +25,7 @@
 
 enum service_access {
     FOR_READERS,
+    FOR_UNLIMITED,   /* readers that may read everything: the answer names all watches */
     FOR_LOCAL_USERS, /* readers that are identified by their uid */
     FOR_CONTROL,     /* the user of the daemon and root */
 };
@@ -66,10 +67,10 @@ static void respond_token(struct daemon *d, const struct api_reader *reader,
                           const struct http_server_request *request, struct http_exchange *exchange)
 {
     const struct api_client *client = http_exchange_client(exchange);
-    char *token = api_tokens_issue(&d->web.access.tokens, reader, client->uid);
+    char *token = api_tokens_issue(&d->web.access.tokens, client->reader, client->uid);
     struct buf body = {.secret = true};
     char expiry[TIMESTAMP_SIZE];
-    (void)request;
+    (void)reader, (void)request;
     if (!token) {
         api_reply_fault(exchange, 429, "too many tokens are valid");
         return;
@@ -119,16 +120,19 @@ static const struct service_endpoint {
     void (*respond)(struct daemon *d, const struct api_reader *reader,
                     const struct http_server_request *request, struct http_exchange *exchange);
 } service_endpoints[] = {
-    {"status", FOR_READERS, respond_status}, {"access", FOR_READERS, respond_access},
-    {"events", FOR_READERS, events_respond}, {"token", FOR_LOCAL_USERS, respond_token},
-    {"reload", FOR_CONTROL, respond_reload}, {"reopen", FOR_CONTROL, respond_reopen},
+    {"status", FOR_UNLIMITED, respond_status}, {"access", FOR_READERS, respond_access},
+    {"events", FOR_READERS, events_respond},   {"token", FOR_LOCAL_USERS, respond_token},
+    {"reload", FOR_CONTROL, respond_reload},   {"reopen", FOR_CONTROL, respond_reopen},
 };
 
-static const char *refusal_of(enum service_access access, const struct http_exchange *exchange)
+static const char *refusal_of(enum service_access access, const struct api_reader *reader,
+                              const struct http_exchange *exchange)
 {
     const struct api_client *client = http_exchange_client(exchange);
     switch (access) {
     case FOR_READERS: break;
+    case FOR_UNLIMITED:
+        return api_reader_is_unlimited(reader) ? NULL : "only readers without limits may do this";
     case FOR_LOCAL_USERS:
         return client && client->reader ? NULL : "only users of the Unix socket may do this";
     case FOR_CONTROL:
@@ -147,7 +151,7 @@ static void respond_service(struct daemon *d, const struct api_reader *reader,
         const struct service_endpoint *endpoint = &service_endpoints[i];
         if (strcmp(endpoint->name, name) != 0)
             continue;
-        refusal = refusal_of(endpoint->access, exchange);
+        refusal = refusal_of(endpoint->access, reader, exchange);
         if (refusal)
             api_access_deny(&d->web.access, request, exchange, 403, refusal);
         else if (endpoint->access == FOR_CONTROL && request->head)
