@@ -45,9 +45,8 @@ static void put_daemon(struct buf *out, const struct json_node *root)
 static char *event_age_text(const struct json_node *watch)
 {
     const struct json_node *age = ctl_json_get(watch, "event_age_ms");
-    return age && !str_eq(age->text, STR("null"))
-               ? age_text(ctl_json_number(watch, "event_age_ms"))
-               : xstrdup("-");
+    return age && !str_eq(age->text, STR("null")) ? age_text(ctl_json_number(watch, "event_age_ms"))
+                                                  : xstrdup("-");
 }
 
 /* Returns whether it is live. */
