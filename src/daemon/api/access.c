@@ -93,6 +93,11 @@ bool api_access_commit(struct api_access *a)
         api_readers_free(&a->next);
         return false;
     }
+    if (!a->readers.count) { /* the first ones: no client has lost anything */
+        a->readers = a->next;
+        a->next = (struct api_readers){0};
+        return false;
+    }
     api_tokens_clear(&a->tokens);
     former = NEW(struct former_readers);
     *former = (struct former_readers){a->readers, a->former};
