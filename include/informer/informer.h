@@ -182,7 +182,7 @@ INF_API const char *inf_client_server(const struct inf_client *client);
 
 /**
  * A digest of the certificate authorities that were configured for the server, as they were read when the
- * client was opened or adopted; 0: none, or the system's. Together with the URL it tells apart two
+ * client was opened or adopted; 0: none, or the system's. Together with the URL it distinguishes
  * clusters that do not reveal another identity.
  */
 INF_API uint64_t inf_client_ca_digest(const struct inf_client *client);

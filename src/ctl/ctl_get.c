@@ -440,8 +440,8 @@ const struct command ctl_get = {
     .name = "get",
     .arguments = "RESOURCE[,...] [NAME ...]",
     .summary = "print objects, as kubectl does",
-    .description = "Print the objects of informerd's copy. Resources and formats are those of "
-                   "kubectl; RESOURCE/NAME selects one object.",
+    .description = "Print the objects of informerd's copy. A watched resource is named as for "
+                   "kubectl (pods, po, deployments.apps); RESOURCE/NAME selects one object.",
     .flags = get_flags,
     .size = sizeof(struct get_options),
     .parse = get_parse,
