@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -48,18 +47,24 @@ int state_create(const char *dir, bool parents, struct inf_error *err)
     return rc;
 }
 
+/* A lock of fcntl(2) belongs to the process. That of flock(2) would also belong to a child that has
+ * not executed its program yet, and would outlive a killed daemon as long as that child exists. */
 int state_take(const char *dir, struct inf_error *err)
 {
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     char *path = xasprintf("%s/lock", dir);
     int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     int rc = fd;
     free(path);
     if (fd < 0)
         return report_unusable(dir, err);
-    if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
+    if (fcntl(fd, F_SETLK, &lock) < 0) {
+        if (fcntl(fd, F_GETLK, &lock) < 0 || lock.l_type == F_UNLCK)
+            lock.l_pid = 0; /* unknown */
         rc = err_set(err, INF_ECONF,
-                     "state_dir '%s': in use by another informerd; each instance needs its own",
-                     dir);
+                     "state_dir '%s': in use by another informerd (process %d); "
+                     "each instance needs its own",
+                     dir, (int)lock.l_pid);
         close(fd);
     }
     return rc;

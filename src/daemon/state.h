@@ -27,9 +27,9 @@ enum {
  * Returns 1 if it was created, 0 if it exists, or fails as state_take() does. */
 int state_create(const char *dir, bool parents, struct inf_error *err);
 
-/* Locks the directory for this process until the returned descriptor is closed. Returns
- * -INF_EFORBIDDEN or -INF_EIO if the directory can't be used, -INF_ECONF if another informerd
- * has locked it. */
+/* Locks the directory for this process until the returned descriptor is closed. To be called once in
+ * a process: a second descriptor of the same lock ends it when it is closed. Returns -INF_EFORBIDDEN
+ * or -INF_EIO if the directory can't be used, -INF_ECONF if another process has locked it. */
 int state_take(const char *dir, struct inf_error *err);
 
 /* Reads the key of the installation, and creates it if it does not exist. Returns -INF_EIO, with

@@ -2,12 +2,15 @@
  * test_state.c - the lock, the key and the ids of the state directory.
  */
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -32,18 +35,58 @@ static int tear_down(void **state)
     return 0;
 }
 
+/* Locks the directory in a child, which then waits in pause(); with @heir it has a child of its own
+ * that has inherited the descriptor and outlives it. Returns the process that waits. */
+static pid_t lock_in_a_child(const char *dir, bool heir)
+{
+    struct inf_error err;
+    int ready[2];
+    pid_t child, waiting;
+    assert_int_equal(pipe(ready), 0);
+    child = fork();
+    if (child == 0) {
+        if (state_take(dir, &err) < 0 || (heir && (waiting = fork()) != 0))
+            _exit(0);
+        waiting = getpid();
+        if (write(ready[1], &waiting, sizeof(waiting)) < 0)
+            _exit(1);
+        pause();
+        _exit(0);
+    }
+    close(ready[1]);
+    assert_int_equal(read(ready[0], &waiting, sizeof(waiting)), sizeof(waiting));
+    close(ready[0]);
+    if (heir)
+        assert_int_equal(waitpid(child, NULL, 0), child);
+    return waiting;
+}
+
 static void only_one_daemon_can_lock_the_state_directory(void **state)
 {
     struct folder *folder = *state;
+    pid_t first = lock_in_a_child(folder->path, false);
     struct inf_error err;
-    int first = state_take(folder->path, &err), second;
-    assert_true(first >= 0);
+    char expected[64];
+    int lock;
     assert_int_equal(state_take(folder->path, &err), -INF_ECONF);
-    assert_non_null(strstr(err.text, "another informerd"));
-    close(first);
-    second = state_take(folder->path, &err);
-    assert_true(second >= 0);
-    close(second);
+    snprintf(expected, sizeof(expected), "another informerd (process %d)", (int)first);
+    assert_non_null(strstr(err.text, expected));
+    kill(first, SIGKILL);
+    waitpid(first, NULL, 0);
+    lock = state_take(folder->path, &err);
+    assert_true(lock >= 0);
+    close(lock);
+}
+
+static void a_child_of_a_killed_daemon_does_not_keep_the_lock(void **state)
+{
+    struct folder *folder = *state;
+    pid_t heir = lock_in_a_child(folder->path, true);
+    struct inf_error err;
+    int lock = state_take(folder->path, &err);
+    kill(heir, SIGKILL);
+    assert_true(lock >= 0);
+    close(lock);
 }
 
 static void creates_a_state_directory(void **state)
@@ -155,6 +198,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         IN_FOLDER(only_one_daemon_can_lock_the_state_directory),
+        IN_FOLDER(a_child_of_a_killed_daemon_does_not_keep_the_lock),
         IN_FOLDER(creates_a_state_directory),
         IN_FOLDER(refuses_a_missing_state_directory),
         IN_FOLDER(the_key_is_created_once_and_readable_only_by_its_owner),
