@@ -15,7 +15,7 @@ cc     := $(notdir $(firstword $(CC)))
 tested := build-test-$(cc)
 
 .NOTPARALLEL:
-.PHONY: build test test-full run e2e bench realistic steps instructions memory fuzz format tidy install clean help
+.PHONY: build test test-full run e2e bench bench-api realistic steps instructions memory fuzz format tidy install clean help
 
 build: setup-build build/made-with-$(cc) ## build the release in build/
 	@ninja -C build product >&2
@@ -57,6 +57,10 @@ steps: build ## measure how long the engine holds the loop, and each step of a c
 instructions: setup-instructions build ## count instructions per change; fails if 5 % above the recorded number
 	@ninja -C build test/bench/bench_event test/bench/bench_state >&2
 	@python3 test/bench/instructions.py build $(ARGS)
+
+bench-api: setup-test build ## measure the local API: CPU per request, object and watch event
+	@ninja -C build test/bench/api_load test/kubesim/kubesim >&2
+	@python3 test/bench/local_api.py build/test/kubesim/kubesim test/data/recordings build/informerd build/test/bench/api_load $(ARGS)
 
 memory: setup-test build ## measure memory per object and watch; fails above the documented limits
 	@ninja -C build test/bench/hold test/bench/bench_memory test/bench/bench_state test/kubesim/kubesim >&2
