@@ -317,7 +317,9 @@ static void flush(struct story *s)
         fail_story(s, "flush %" PRIu64 " is not the next one", number);
 }
 
-/* After a suspension: everything is noted again, in two batches. */
+static void crash(struct story *s);
+
+/* After a suspension: everything is noted again, in two batches. After a crash between them no stream counts. */
 static void note_again(struct story *s)
 {
     for (unsigned half = 0; half < 2; half++) {
@@ -330,6 +332,10 @@ static void note_again(struct story *s)
         flush(s);
         for (unsigned ticks = (unsigned)dice(s, 8); ticks; ticks--)
             sim_tick(&s->w.sim);
+        if (half == 0 && dice(s, 3) == 0) {
+            crash(s);
+            return;
+        }
     }
 }
 
