@@ -298,6 +298,23 @@ static void tcp_write(struct stream *stream, const char *bytes, size_t len)
         buf_put(&t->unsent, bytes, len);
 }
 
+/* Copies only what the kernel does not take; the queued write reports errors. */
+static bool tcp_write_now(struct stream *stream, const char *bytes, size_t len)
+{
+    struct tcp *t = container_of(stream, struct tcp, stream);
+    ssize_t sent = 0;
+    int fd;
+    if (t->handle && !t->n_writes && tcp_can_send(t) &&
+        uv_fileno((uv_handle_t *)t->handle, &fd) == 0)
+        sent = send(fd, bytes, len, MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (sent < 0)
+        sent = 0;
+    if ((size_t)sent == len)
+        return true;
+    tcp_write(stream, bytes + sent, len - (size_t)sent);
+    return false;
+}
+
 /* ---- connecting ---- */
 
 static void tcp_set_options(uv_tcp_t *handle)
@@ -386,6 +403,7 @@ static size_t tcp_unsent(struct stream *stream)
 
 static const struct stream_ops tcp_ops = {
     .write = tcp_write,
+    .write_now = tcp_write_now,
     .pause = tcp_pause,
     .resume = tcp_resume,
     .close = tcp_close,

@@ -38,7 +38,7 @@
  *   5. close: no callback is made afterwards. It may be called at any time, also inside any callback
  *      and after on_end, exactly once. The caller may no longer use the stream; its memory is freed
  *      in the reap phase. Bytes that were written and not sent yet may be lost.
- *   6. After each write, on_drain is called when no byte is unsent; one call may cover many writes.
+ *   6. After each write, unless write_now has sent everything, on_drain is called when no byte is unsent; one call may cover many writes.
  *      Pausing affects reading only and does not delay it. It is also called after an on_end with
  *      INF_EEOF: a peer that sends no more may still read, and TCP continues to send (TLS discards
  *      what is written then: it closes both directions together). After any other end nothing can be
@@ -80,6 +80,9 @@ struct stream_user {
 struct stream_ops {
     /* Sends @len bytes, copied before it returns. Failures are reported through on_end. */
     void (*write)(struct stream *stream, const char *bytes, size_t len);
+    /* The same. Returns true if all bytes were sent at once: on_drain is not called for them. NULL:
+     * never. */
+    bool (*write_now)(struct stream *stream, const char *bytes, size_t len);
     void (*pause)(struct stream *stream);
     void (*resume)(struct stream *stream);
     void (*close)(struct stream *stream);
@@ -114,6 +117,14 @@ static inline struct stream *dialer_dial(struct dialer *dialer, const char *host
 static inline void stream_write(struct stream *stream, const char *bytes, size_t len)
 {
     stream->ops->write(stream, bytes, len);
+}
+
+static inline bool stream_write_now(struct stream *stream, const char *bytes, size_t len)
+{
+    if (stream->ops->write_now)
+        return stream->ops->write_now(stream, bytes, len);
+    stream->ops->write(stream, bytes, len);
+    return false;
 }
 
 static inline void stream_pause(struct stream *stream)

@@ -13,6 +13,8 @@
 #include "base/base.h"
 #include "wire/http_server_internal.h"
 
+#define CRLF "\r\n"
+
 static const char *reason_of(int status)
 {
     switch (status) {
@@ -84,16 +86,24 @@ int64_t exchange_sent(const struct http_exchange *x)
     return x->written - (int64_t)stream_unsent(x->stream);
 }
 
-/* The timer runs from the first waiting byte, so that further writes do not hide a stalled
- * client. */
-static void exchange_send(struct http_exchange *x, const struct buf *bytes)
+/* Returns whether everything is sent. The timer runs from the first waiting byte, so that further
+ * writes do not hide a stalled client. */
+static bool exchange_send(struct http_exchange *x, const char *bytes, size_t len)
 {
-    stream_write(x->stream, bytes->bytes, bytes->len);
-    x->written += (int64_t)bytes->len;
-    if (!x->waiting) {
+    bool sent = stream_write_now(x->stream, bytes, len);
+    x->written += (int64_t)len;
+    if (!sent && !x->waiting) {
         x->waiting = true;
         exchange_arm(x);
     }
+    return sent;
+}
+
+/* The same, for pieces after which the user is called. */
+static void exchange_send_piece(struct http_exchange *x, const char *bytes, size_t len)
+{
+    if (exchange_send(x, bytes, len))
+        task_schedule(x->server->clock, &x->task);
 }
 
 void http_exchange_reply(struct http_exchange *x, int status, const char *content_type,
@@ -106,7 +116,7 @@ void http_exchange_reply(struct http_exchange *x, int status, const char *conten
     if (!request_of(x)->head)
         buf_put(&out, bytes, len);
     sm_move(&x->sm, X_SENDING, "%d", status);
-    exchange_send(x, &out);
+    exchange_send(x, out.bytes, out.len);
     buf_free(&out);
     exchange_on_complete(x);
 }
@@ -135,7 +145,7 @@ void http_exchange_start(struct http_exchange *x, int status, const char *conten
     exchange_put_head(x, &out, status, content_type);
     buf_puts(&out, x->chunked ? "Transfer-Encoding: chunked\r\n\r\n" : "\r\n");
     sm_move(&x->sm, X_STREAMING, "%d", status);
-    exchange_send(x, &out);
+    exchange_send_piece(x, out.bytes, out.len);
     buf_free(&out);
 }
 
@@ -145,13 +155,34 @@ void http_exchange_write(struct http_exchange *x, const char *bytes, size_t len)
     assert(x->sm.state == X_STREAMING);
     if (!len || request_of(x)->head)
         return; /* an empty chunk would end the response */
+    if (x->chunked) {
+        http_chunk_put(&out, bytes, len);
+        exchange_send_piece(x, out.bytes, out.len);
+        buf_free(&out);
+    } else {
+        exchange_send_piece(x, bytes, len);
+    }
+}
+
+size_t http_chunk_put(struct buf *out, const char *bytes, size_t len)
+{
+    size_t before = out->len, head;
+    buf_printf(out, "%zx\r\n", len);
+    head = out->len - before;
+    buf_put(out, bytes, len);
+    buf_puts(out, CRLF);
+    return head;
+}
+
+void http_exchange_write_chunk(struct http_exchange *x, const char *chunk, size_t len, size_t head)
+{
+    assert(x->sm.state == X_STREAMING);
+    if (request_of(x)->head)
+        return;
     if (x->chunked)
-        buf_printf(&out, "%zx\r\n", len);
-    buf_put(&out, bytes, len);
-    if (x->chunked)
-        buf_puts(&out, "\r\n");
-    exchange_send(x, &out);
-    buf_free(&out);
+        exchange_send(x, chunk, len);
+    else
+        exchange_send(x, chunk + head, len - head - strlen(CRLF));
 }
 
 size_t http_exchange_unsent(const struct http_exchange *x)
@@ -161,13 +192,11 @@ size_t http_exchange_unsent(const struct http_exchange *x)
 
 void http_exchange_end(struct http_exchange *x)
 {
-    struct buf last = {0};
+    static const char last[] = "0" CRLF CRLF;
     assert(x->sm.state == X_STREAMING);
     sm_move(&x->sm, X_SENDING, "complete");
-    buf_puts(&last, "0\r\n\r\n");
     if (x->chunked && !request_of(x)->head)
-        exchange_send(x, &last);
-    buf_free(&last);
+        exchange_send(x, last, strlen(last));
     exchange_on_complete(x);
 }
 

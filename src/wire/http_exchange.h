@@ -17,6 +17,8 @@
 
 #include <stddef.h>
 
+#include "base/buf.h"
+
 struct http_exchange;
 struct http_exchange_user;
 
@@ -57,6 +59,16 @@ void http_exchange_start(struct http_exchange *x, int status, const char *conten
 
 /* Sends a piece of the body (copied); nothing if the request is a HEAD or @len is 0. */
 void http_exchange_write(struct http_exchange *x, const char *bytes, size_t len);
+
+/*
+ * The same for a piece that is sent to many clients: it has the framing of a chunk (http_chunk_put()), of
+ * which @head bytes precede it. It is not copied if it can be sent at once, and then on_drain is not
+ * called.
+ */
+void http_exchange_write_chunk(struct http_exchange *x, const char *chunk, size_t len, size_t head);
+
+/* Appends @bytes as a chunk. Returns the number of bytes that precede them. @len is not 0. */
+size_t http_chunk_put(struct buf *out, const char *bytes, size_t len);
 
 /* The number of bytes not sent yet. Wait for on_drain while this is large: it is called after every
  * write that leaves unsent bytes. */

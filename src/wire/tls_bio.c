@@ -3,7 +3,8 @@
  *
  * Memory BIOs are not used: they copy every byte and grow with the input. Here OpenSSL takes from
  * the caller's buffer only what it needs for the next record and leaves the rest in place. Its
- * output is collected, so that one call to OpenSSL causes at most one write below.
+ * output is collected, so that one call to OpenSSL causes at most one write below; a single record is
+ * written directly.
  *
  * It never fails and never ends: no input means "try again later", and tls.c handles the end of the
  * connection.
@@ -13,6 +14,7 @@
 #include <openssl/bio.h>
 
 #include "base/alloc.h"
+#include "seam/stream.h"
 #include "wire/tls_internal.h"
 
 static int bio_on_read(BIO *bio, char *ret_bytes, size_t len, size_t *ret_read)
@@ -38,7 +40,10 @@ static int bio_on_write(BIO *bio, const char *bytes, size_t len, size_t *ret_wri
 {
     struct tls_wire *wire = BIO_get_data(bio);
     BIO_clear_retry_flags(bio);
-    buf_put(&wire->out, bytes, len);
+    if (wire->direct)
+        wire->all_sent &= stream_write_now(wire->direct, bytes, len);
+    else
+        buf_put(&wire->out, bytes, len);
     *ret_written = len;
     return 1;
 }

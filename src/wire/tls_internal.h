@@ -26,6 +26,7 @@
 struct bio_method_st;
 struct bio_st;
 struct ssl_ctx_st;
+struct stream;
 struct ssl_session_st;
 struct ssl_st;
 struct x509_store_ctx_st;
@@ -70,7 +71,9 @@ struct tls_wire {
     const char *in; /* ciphertext of the current on_bytes call, borrowed; NULL between calls */
     size_t in_len;
     size_t in_taken;
-    struct buf out; /* output of OpenSSL */
+    struct buf out;        /* output of OpenSSL */
+    struct stream *direct; /* not NULL: it is sent there instead, without a copy */
+    bool all_sent;         /* since `direct` was set */
     char first[TLS_FIRST];
     size_t n_first;
 };

@@ -19,6 +19,7 @@
 #include "daemon/api/api_wait.h"
 #include "daemon/api/api_walk.h"
 #include "daemon/api/api_watch.h"
+#include "wire/http_exchange.h"
 
 enum {
     FIRST_CAPACITY = 64,
@@ -200,7 +201,7 @@ static void write_line(struct api_feed *f, uint64_t number, enum api_form form,
                   other_version ? version : NULL, columns, clock_wall_us(f->clock));
 }
 
-static void limit_lines(struct api_feed *f)
+void api_feed_limit_lines(struct api_feed *f)
 {
     if (f->lines_from < f->first)
         f->lines_from = f->first;
@@ -208,21 +209,35 @@ static void limit_lines(struct api_feed *f)
         free_lines(f, api_feed_entry(f, f->lines_from++));
 }
 
-static const struct api_line *shared_line(struct api_feed *f, uint64_t number, enum api_form form,
-                                          enum api_event event)
+static struct api_line *line_new(const struct buf *text)
+{
+    struct buf chunk = {0};
+    size_t head = http_chunk_put(&chunk, text->bytes, text->len);
+    struct api_line *line = xmalloc(sizeof(*line) + chunk.len);
+    *line = (struct api_line){.head = head, .line = text->len, .len = chunk.len};
+    memcpy(line->bytes, chunk.bytes, chunk.len);
+    buf_free(&chunk);
+    return line;
+}
+
+const struct api_line *api_feed_line(struct api_feed *f, uint64_t number, enum api_form form,
+                                     enum api_event event)
 {
     struct api_entry *e = api_feed_entry(f, number);
     struct api_line *line;
     struct buf text = {0};
+    if (number < f->lines_from)
+        return NULL;
     for (line = e->lines; line; line = line->next)
         if (line->form == form && line->event == event)
             return line;
     write_line(f, number, form, event, /* columns= */ false, &text);
-    line = xmalloc(sizeof(*line) + text.len);
-    *line = (struct api_line){e->lines, form, event, text.len};
-    memcpy(line->bytes, text.bytes, text.len);
+    line = line_new(&text);
+    line->form = form;
+    line->event = event;
+    line->next = e->lines;
     e->lines = line;
-    f->line_bytes += text.len;
+    f->line_bytes += line->len;
     buf_free(&text);
     return line;
 }
@@ -230,13 +245,12 @@ static const struct api_line *shared_line(struct api_feed *f, uint64_t number, e
 void api_feed_put_line(struct api_feed *f, uint64_t number, enum api_form form,
                        enum api_event event, bool columns, struct buf *out)
 {
-    if (columns || number < f->lines_from) {
+    const struct api_line *line = columns ? NULL : api_feed_line(f, number, form, event);
+    if (line)
+        buf_put(out, line->bytes + line->head, line->line);
+    else
         write_line(f, number, form, event, columns, out);
-    } else {
-        const struct api_line *line = shared_line(f, number, form, event);
-        buf_put(out, line->bytes, line->len);
-        limit_lines(f); /* may free the line */
-    }
+    api_feed_limit_lines(f);
 }
 
 /* ---- the observer ---- */
@@ -328,6 +342,8 @@ static void feed_deliver(struct task *task)
     api_walk_wake_all(f);
     list_for_each_safe(node, &f->watches) {
         if (clock_over_budget(f->clock)) {
+            list_remove(&f->watches); /* the next turn begins with this watch */
+            list_push(node, &f->watches);
             api_feed_schedule(f);
             break;
         }

@@ -31,11 +31,12 @@ enum api_event {
     API_NOTHING, /* not selected */
 };
 
-/* The line of an event in one form, written once for all watches. */
+/* The line of an event in one form, written once for all watches, as a chunk of HTTP. */
 struct api_line {
     struct api_line *next;
     enum api_form form;
     enum api_event event;
+    size_t head, line; /* bytes before the line, and of the line */
     size_t len;
     char bytes[];
 };
@@ -110,6 +111,14 @@ struct api_entry *api_feed_entry(struct api_feed *feed, uint64_t number);
 /* The ordinary forms of the objects of an entry, borrowed until the end of the pump task. */
 const struct inf_object *api_feed_object(struct api_feed *feed, uint64_t number);
 const struct inf_object *api_feed_old(struct api_feed *feed, uint64_t number);
+
+/* The line of entry @number as @event, borrowed until api_feed_limit_lines(). NULL: too many lines are
+ * kept for entries this old. */
+const struct api_line *api_feed_line(struct api_feed *feed, uint64_t number, enum api_form form,
+                                     enum api_event event);
+
+/* Frees lines over the limit, but not those of the last entry. */
+void api_feed_limit_lines(struct api_feed *feed);
 
 /* Appends the line of entry @number as @event. */
 void api_feed_put_line(struct api_feed *feed, uint64_t number, enum api_form form,

@@ -144,16 +144,30 @@ static enum api_event event_for(const struct api_watch *w, uint64_t number)
     return was && is ? API_MODIFIED : is ? API_ADDED : was ? API_DELETED : API_NOTHING;
 }
 
-void api_watch_advance(struct api_watch *w)
+/* The usual case: one entry, whose line all watches share. Returns false if it is another case. */
+static bool watch_write_shared(struct api_watch *w)
+{
+    struct api_feed *f = w->feed;
+    const struct api_line *line;
+    enum api_event event;
+    if (w->number + 1 != f->next || !w->has_columns)
+        return false;
+    event = event_for(w, w->number);
+    if (event != API_NOTHING) {
+        line = api_feed_line(f, w->number, w->r.form, event);
+        if (!line)
+            return false;
+        http_exchange_write_chunk(w->x, line->bytes, line->len, line->head);
+        api_feed_limit_lines(f);
+    }
+    w->number++;
+    return true;
+}
+
+static void watch_write_entries(struct api_watch *w)
 {
     struct api_feed *f = w->feed;
     struct buf piece = {0};
-    if (w->walking || w->number == f->next || http_exchange_unsent(w->x) >= HIGH)
-        return;
-    if (w->number < f->first) {
-        watch_expire(w, "too old resource version: the client reads too slowly");
-        return;
-    }
     for (; w->number < f->next && piece.len < PIECE && !clock_over_budget(f->clock); w->number++) {
         enum api_event event = event_for(w, w->number);
         if (event == API_NOTHING)
@@ -166,6 +180,17 @@ void api_watch_advance(struct api_watch *w)
     buf_free(&piece);
     if (w->number < f->next && http_exchange_unsent(w->x) < HIGH)
         api_feed_schedule(f);
+}
+
+void api_watch_advance(struct api_watch *w)
+{
+    struct api_feed *f = w->feed;
+    if (w->walking || w->number == f->next || http_exchange_unsent(w->x) >= HIGH)
+        return;
+    if (w->number < f->first)
+        watch_expire(w, "too old resource version: the client reads too slowly");
+    else if (!watch_write_shared(w))
+        watch_write_entries(w);
 }
 
 /* Only when the client has everything up to the version. */
