@@ -29,7 +29,7 @@
 #include "loop/tcp.h"
 
 enum {
-    BACKLOG = 128, /* LIMIT: connections that wait in the kernel */
+    BACKLOG = 1024, /* LIMIT: connections that wait in the kernel; more than a server accepts */
 };
 
 struct listener {
