@@ -17,12 +17,26 @@
 #include <sys/mman.h>
 #include <sys/pidfd.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/base.h"
 #include "base/buf.h"
+
+/* On 32-bit systems the calls with these names take 16-bit numbers. */
+#ifdef SYS_setresuid32
+#define CALL_SETGROUPS SYS_setgroups32
+#define CALL_SETRESGID SYS_setresgid32
+#define CALL_SETRESUID SYS_setresuid32
+#else
+#define CALL_SETGROUPS SYS_setgroups
+#define CALL_SETRESGID SYS_setresgid
+#define CALL_SETRESUID SYS_setresuid
+#endif
 
 enum {
     STACK_SIZE = 64 * 1024, /* of the new process, before it executes the program */
@@ -164,6 +178,7 @@ struct process_plan {
     const char *const *environment;
     const char *paths; /* of make_paths() */
     const struct stdio_fds *fds;
+    const struct child_context *context;
     pid_t parent;
     int error; /* set by the new process if it can't execute the program */
 };
@@ -188,8 +203,52 @@ static int execute_first(const struct process_plan *plan)
     return error;
 }
 
+static int set_limit(__rlimit_resource_t resource, uint64_t value)
+{
+    struct rlimit limit;
+    if (!value || getrlimit(resource, &limit) < 0)
+        return 0;
+    limit.rlim_max = limit.rlim_max < value ? limit.rlim_max : (rlim_t)value;
+    limit.rlim_cur = limit.rlim_max;
+    return setrlimit(resource, &limit);
+}
+
+static int set_limits(const struct child_limits *limits)
+{
+    int rc = set_limit(RLIMIT_CPU, limits->cpu_s);
+    rc = rc < 0 ? rc : set_limit(RLIMIT_AS, limits->memory);
+    rc = rc < 0 ? rc : set_limit(RLIMIT_NOFILE, limits->files);
+    return rc < 0 ? rc : set_limit(RLIMIT_NPROC, limits->processes);
+}
+
+/* System calls: the functions of glibc would signal the threads of our own process. Capabilities
+ * that programs would inherit are dropped for all programs: between two users other than root the kernel
+ * keeps them. */
+static int set_identity(const struct child_identity *id)
+{
+    if (id && (syscall(CALL_SETGROUPS, id->n_groups, id->groups) < 0 ||
+               syscall(CALL_SETRESGID, id->gid, id->gid, id->gid) < 0 ||
+               syscall(CALL_SETRESUID, id->uid, id->uid, id->uid) < 0))
+        return -1;
+    prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0); /* fails only where there are none */
+    return 0;
+}
+
+/* The kernel kills the process when we die; we may have died before this call. Another identity resets
+ * the signal, so this comes after it; then the directory, with the permissions of the program. */
+static int enter_context(const struct process_plan *plan)
+{
+    const struct child_context *context = plan->context;
+    if (context->has_umask)
+        umask(context->umask);
+    if (set_limits(&context->limits) < 0 || set_identity(context->identity) < 0 ||
+        prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != plan->parent)
+        return -1;
+    return context->directory ? chdir(context->directory) : 0;
+}
+
 /* A new process group, default signal handlers, an empty signal mask, and no descriptors other than
- * 0, 1 and 2. The kernel kills it when we die; we may have died before it asked for that. */
+ * 0, 1 and 2. */
 static int run_process(void *arg)
 {
     struct process_plan *plan = arg;
@@ -199,10 +258,10 @@ static int run_process(void *arg)
     sigemptyset(&none);
     for (int number = 1; number < NSIG; number++)
         sigaction(number, &by_default, NULL);
-    if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != plan->parent || setpgid(0, 0) < 0 ||
-        dup2(fds->input, STDIN_FILENO) < 0 || dup2(fds->output[1], STDOUT_FILENO) < 0 ||
-        dup2(fds->errors[1], STDERR_FILENO) < 0 || close_range(STDERR_FILENO + 1, ~0U, 0) < 0) {
-        plan->error = errno; /* UNTESTED: these fail only if out of resources */
+    if (setpgid(0, 0) < 0 || dup2(fds->input, STDIN_FILENO) < 0 ||
+        dup2(fds->output[1], STDOUT_FILENO) < 0 || dup2(fds->errors[1], STDERR_FILENO) < 0 ||
+        close_range(STDERR_FILENO + 1, ~0U, 0) < 0 || enter_context(plan) < 0) {
+        plan->error = errno;
     } else {
         sigprocmask(SIG_SETMASK, &none, NULL);
         plan->error = execute_first(plan);
@@ -211,17 +270,20 @@ static int run_process(void *arg)
 }
 
 /* As vfork(), with a stack of its own: we continue when the program is executed, or could not be. No
- * signal handler of ours may run meanwhile in the new process. */
+ * signal handler of ours may run meanwhile in the new process. If it changes its user, the kernel makes
+ * the memory that it shares with us undumpable: that is undone. */
 static int clone_process(struct process_plan *plan, pid_t *ret_pid)
 {
     char *stack = xmalloc(STACK_SIZE);
     sigset_t all, before;
-    int rc = 0;
+    int rc = 0, dumpable = prctl(PR_GET_DUMPABLE);
     sigfillset(&all);
     sigprocmask(SIG_BLOCK, &all, &before);
     *ret_pid = clone(run_process, stack + STACK_SIZE, CLONE_VM | CLONE_VFORK | SIGCHLD, plan);
     if (*ret_pid < 0)
         rc = errno;
+    if (plan->context->identity && dumpable == 1)
+        prctl(PR_SET_DUMPABLE, 1);
     sigprocmask(SIG_SETMASK, &before, NULL);
     free(stack);
     return rc;
@@ -231,7 +293,12 @@ static int start_process(const struct child_spec *spec, const struct stdio_fds *
 {
     const char **environment = make_environment(spec->env, spec->clean_env);
     char *paths = make_paths(spec->argv[0]);
-    struct process_plan plan = {spec->argv, environment, paths, s, getpid(), 0};
+    struct process_plan plan = {.argv = spec->argv,
+                                .environment = environment,
+                                .paths = paths,
+                                .fds = s,
+                                .context = &spec->context,
+                                .parent = getpid()};
     int rc = clone_process(&plan, ret_pid);
     if (rc == 0 && plan.error) {
         waitpid(*ret_pid, NULL, 0);

@@ -22,6 +22,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/str.h"
 
@@ -30,6 +31,33 @@ struct child_user;
 
 enum {
     CHILD_GRACE_MS = 2000,
+    CHILD_GROUPS_MAX = 64, /* LIMIT: supplementary groups of a program */
+};
+
+/* The user and all groups of a program. Another user or group needs CAP_SETUID and CAP_SETGID, and
+ * CAP_KILL to end the program. */
+struct child_identity {
+    uid_t uid;
+    gid_t gid;
+    size_t n_groups;
+    gid_t groups[CHILD_GROUPS_MAX];
+};
+
+/* Resource limits, soft and hard; 0: as for this process. A limit above our own is reduced to it. */
+struct child_limits {
+    uint64_t cpu_s;
+    uint64_t memory; /* bytes of address space */
+    uint64_t files;
+    uint64_t processes; /* of the user, all programs together */
+};
+
+/* How a program differs from this process. Zeroed: it does not. */
+struct child_context {
+    const struct child_identity *identity; /* NULL: ours */
+    struct child_limits limits;
+    const char *directory; /* NULL: ours */
+    bool has_umask;
+    mode_t umask;
 };
 
 /* The program to run. Copied as far as needed before spawn returns. */
@@ -43,6 +71,7 @@ struct child_spec {
     size_t errors_max;       /* bytes of stderr; of longer output the last bytes are kept */
     bool errors_bounded;     /* more than errors_max bytes of stderr is CHILD_TOO_MUCH, too */
     uint64_t timeout_ms;     /* 0: no limit */
+    struct child_context context;
 };
 
 enum child_fate {

@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -314,6 +315,83 @@ static void test_reports_that_no_descriptors_are_left(void **state)
     }
 }
 
+/* ---- the context ---- */
+
+static void test_sets_directory_and_umask(void **state)
+{
+    struct child_world *w = *state;
+    w->spec.context = (struct child_context){.directory = "/usr", .has_umask = true, .umask = 0051};
+    assert_output(w, "pwd; umask", "/usr\n0051\n");
+}
+
+static void test_reports_a_directory_that_does_not_exist(void **state)
+{
+    struct child_world *w = *state;
+    w->spec.context.directory = "/nonexistent";
+    child_world_run(w, "true");
+    assert_end(w, CHILD_UNSTARTED, ENOENT, strerror(ENOENT));
+}
+
+static void test_sets_limits(void **state)
+{
+    struct child_world *w = *state;
+    w->spec.context.limits = (struct child_limits){
+        .cpu_s = 7, .memory = 100 * 1024 * 1024, .files = 17, .processes = 10000};
+    child_world_run(w, "ulimit -t; ulimit -Ht; ulimit -v; ulimit -n; ulimit -Hn; "
+                       "awk '/^Max processes/ {print $3, $4}' /proc/self/limits");
+    assert_string_equal(w->runner.output.bytes, "7\n7\n102400\n17\n17\n10000 10000\n");
+}
+
+static void test_reduces_a_limit_to_our_own(void **state)
+{
+    struct child_world *w = *state;
+    struct rlimit ours;
+    char *expected;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &ours), 0);
+    w->spec.context.limits.files = UINT64_MAX / 2;
+    child_world_run(w, "ulimit -n");
+    expected = xasprintf("%llu\n", (unsigned long long)ours.rlim_max);
+    assert_string_equal(w->runner.output.bytes, expected);
+    free(expected);
+}
+
+static void test_ends_a_program_that_uses_too_much_cpu(void **state)
+{
+    struct child_world *w = *state;
+    w->spec.context.limits.cpu_s = 1;
+    child_world_run(w, "while :; do :; done");
+    assert_int_equal(w->runner.fate, CHILD_KILLED); /* SIGXCPU or, at the hard limit, SIGKILL */
+}
+
+/* Also that it keeps no capability, and that we stay dumpable. */
+static void test_changes_user_and_groups(void **state)
+{
+    struct child_world *w = *state;
+    struct child_identity id = {
+        .uid = 12345, .gid = 12346, .n_groups = 2, .groups = {12346, 12347}};
+    int dumpable = prctl(PR_GET_DUMPABLE);
+    if (geteuid() != 0)
+        skip();
+    w->spec.context.identity = &id;
+    assert_output(w, "id -u; id -g; id -G; grep CapEff /proc/self/status",
+                  "12345\n12346\n12346 12347\nCapEff:\t0000000000000000\n");
+    assert_int_equal(prctl(PR_GET_DUMPABLE), dumpable);
+}
+
+static void test_reports_that_the_user_cannot_be_changed(void **state)
+{
+    struct child_world *w = *state;
+    struct child_identity id = {.uid = 12345, .gid = 12346};
+    if (geteuid() != 0)
+        skip();
+    w->spec.context.identity = &id;
+    assert_int_equal(seteuid(54321), 0);
+    child_world_script(w, &w->runner, "true");
+    assert_int_equal(seteuid(0), 0);
+    RUN_UNTIL(&w->rl, w->runner.ended);
+    assert_end(w, CHILD_UNSTARTED, EPERM, strerror(EPERM));
+}
+
 #define CASE(test) cmocka_unit_test_setup_teardown(test, child_world_setup, child_world_teardown)
 
 int main(void)
@@ -343,6 +421,13 @@ int main(void)
         CASE(test_runs_fifty_programs_at_once),
         CASE(test_limits_the_number_of_programs),
         CASE(test_reports_that_no_descriptors_are_left),
+        CASE(test_sets_directory_and_umask),
+        CASE(test_reports_a_directory_that_does_not_exist),
+        CASE(test_sets_limits),
+        CASE(test_reduces_a_limit_to_our_own),
+        CASE(test_ends_a_program_that_uses_too_much_cpu),
+        CASE(test_changes_user_and_groups),
+        CASE(test_reports_that_the_user_cannot_be_changed),
     };
     return cmocka_run_group_tests_name("child", tests, child_world_group_setup, NULL);
 }
