@@ -59,6 +59,30 @@ void json_put_indented(struct buf *out, const struct json_node *node)
     put_node(out, node, 0);
 }
 
+void json_put_compact(struct buf *out, const struct json_node *node)
+{
+    bool object = node->type == JSON_OBJECT;
+    if (node->type == JSON_STRING) {
+        put_quoted(out, node->text);
+        return;
+    }
+    if (node->type == JSON_LITERAL) {
+        json_put_json(out, node->text);
+        return;
+    }
+    buf_putc(out, object ? '{' : '[');
+    for (const struct json_node *child = node->first; child; child = child->next) {
+        if (object) {
+            put_quoted(out, child->key);
+            buf_putc(out, ':');
+        }
+        json_put_compact(out, child);
+        if (child->next)
+            buf_putc(out, ',');
+    }
+    buf_putc(out, object ? '}' : ']');
+}
+
 static void json_put_change(struct buf *out, const struct change *change,
                             const struct record_options *options)
 {

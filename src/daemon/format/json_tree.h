@@ -36,4 +36,7 @@ void json_put_decoded(struct buf *out, struct str spelled);
 /* json_format.c: appends @node as indented JSON, without a newline at its end. */
 void json_put_indented(struct buf *out, const struct json_node *node);
 
+/* json_format.c: the same without white space. */
+void json_put_compact(struct buf *out, const struct json_node *node);
+
 #endif

@@ -1,212 +1,320 @@
 /*
- * jsonpath.c - translates JSONPath step by step to the text of a field path, which the library then
- * parses. An error gives the column and what is supported.
+ * jsonpath.c - evaluates JSONPath on JSON trees, step by step on lists of values.
+ *
+ * The rules are those of kubectl (k8s.io/client-go/util/jsonpath), except that integers and fractions can
+ * be compared, and that members have the order of their keys.
  */
 #include "daemon/format/jsonpath.h"
 
-#include <ctype.h>
-#include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/base.h"
 #include "base/err.h"
-#include "base/text/json_string.h"
-#include "base/text/syntax_error.h"
+#include "base/text/json_decode.h"
+#include "base/text/utf8.h"
+#include "daemon/format/jsonpath_internal.h"
 
-struct translator {
-    struct str whole;
-    const char *at, *end;
-    struct buf path;
-    struct inf_error *err;
+struct values {
+    const struct json_node **items;
+    size_t n, cap;
 };
 
-#define SUPPORTED "; supported: .field ['key'] [*] [0] [?(@.field==\"value\")]"
-
-static int translate_error(struct translator *t, const char *at, const char *message)
+static void values_add(struct values *values, const struct json_node *node)
 {
-    return syntax_error(t->err, "JSONPath", t->whole, at, "%s%s", message, SUPPORTED);
-}
-
-static bool pass(struct translator *t, const char *sign)
-{
-    size_t len = strlen(sign);
-    if ((size_t)(t->end - t->at) < len || memcmp(t->at, sign, len) != 0)
-        return false;
-    t->at += len;
-    return true;
-}
-
-static void skip_blanks(struct translator *t)
-{
-    while (t->at < t->end && *t->at == ' ')
-        t->at++;
-}
-
-static bool is_plain_char(char c)
-{
-    return isalnum((unsigned char)c) || c == '-' || c == '_';
-}
-
-static void put_key(struct translator *t, struct str key)
-{
-    bool plain = key.len > 0;
-    for (size_t i = 0; i < key.len; i++)
-        plain = plain && is_plain_char(key.at[i]);
-    if (plain) {
-        if (t->path.len)
-            buf_putc(&t->path, '.');
-        buf_put(&t->path, key.at, key.len);
-    } else {
-        buf_putc(&t->path, '[');
-        json_put_string(&t->path, key);
-        buf_putc(&t->path, ']');
+    if (values->n == values->cap) {
+        values->cap = values->cap ? 2 * values->cap : 16;
+        values->items = xrealloc(values->items, values->cap * sizeof(*values->items));
     }
+    values->items[values->n++] = node;
 }
 
-/* A name after a dot; "\." is a dot of the name. */
-static int translate_name(struct translator *t)
+static bool is_null(const struct json_node *node)
 {
-    struct buf name = {0};
-    const char *from = t->at;
-    for (; t->at < t->end && *t->at != '.' && *t->at != '['; t->at++) {
-        if (*t->at == '\\' && t->end - t->at > 1)
-            t->at++;
-        if (strchr(" ]{}()'\"", *t->at))
-            break;
-        buf_putc(&name, *t->at);
-    }
-    if (name.len == 1 && name.bytes[0] == '*')
-        buf_puts(&t->path, "[*]");
-    else if (name.len)
-        put_key(t, (struct str){name.bytes, name.len});
-    buf_free(&name);
-    if (t->at == from)
-        return translate_error(t, from,
-                               t->at < t->end && *t->at == '.' ? "'..' is not supported"
-                                                               : "a field name is missing");
+    return node->type == JSON_LITERAL && str_eq(node->text, STR("null"));
+}
+
+static bool is_bool(const struct json_node *node)
+{
+    return node->type == JSON_LITERAL &&
+           (str_eq(node->text, STR("true")) || str_eq(node->text, STR("false")));
+}
+
+/* For a caller that ignores errors, it is not one. */
+#define evaluate_error(err, ...) ((err) ? err_set((err), INF_EINVAL, __VA_ARGS__) : 0)
+
+/* ---- steps ---- */
+
+static void add_field(const struct json_node *node, struct str name, struct values *out)
+{
+    for (const struct json_node *m = node->type == JSON_OBJECT ? node->first : NULL; m; m = m->next)
+        if (json_text_is(m->key, name)) {
+            values_add(out, m);
+            return;
+        }
+}
+
+static void add_children(const struct json_node *node, struct values *out)
+{
+    for (const struct json_node *child = node->first; child; child = child->next)
+        values_add(out, child);
+}
+
+/* Everything in @node that is not empty, in the order of the text. */
+static void add_recursive(const struct json_node *node, struct values *out)
+{
+    if (!node->first && !(node->type == JSON_STRING && node->text.len))
+        return;
+    values_add(out, node);
+    for (const struct json_node *child = node->first; child; child = child->next)
+        add_recursive(child, out);
+}
+
+static long count_items(const struct json_node *array)
+{
+    long n = 0;
+    for (const struct json_node *item = array->first; item; item = item->next)
+        n++;
+    return n;
+}
+
+static int add_slice(const struct json_node *node, const struct jsonpath_step *step,
+                     struct values *out, struct inf_error *err)
+{
+    const struct json_node *item = node->first;
+    long n, from, to, stride = step->stride.given ? step->stride.value : 1;
+    if (is_null(node))
+        return 0;
+    if (node->type != JSON_ARRAY)
+        return evaluate_error(err, "an index needs a list, and %s is not one",
+                              node->type == JSON_OBJECT ? "a map" : "a scalar value");
+    n = count_items(node);
+    from = step->from.given ? step->from.value : 0;
+    from += from < 0 ? n : 0;
+    to = step->is_index ? from + 1 : step->to.given ? step->to.value : n;
+    to += to < 0 ? n : 0;
+    if (from == to)
+        return 0;
+    if (from < 0 || from >= n)
+        return evaluate_error(err, "array index out of bounds: index %ld, length %ld", from, n);
+    if (to < 0 || to > n)
+        return evaluate_error(err, "array index out of bounds: index %ld, length %ld", to - 1, n);
+    if (from > to)
+        return evaluate_error(err, "starting index %ld is greater than ending index %ld", from, to);
+    for (long i = 0; i < to; i++, item = item->next)
+        if (i >= from && (i - from) % stride == 0)
+            values_add(out, item);
     return 0;
 }
 
-/* A string in quotes, decoded to @out. Returns false if there is none. */
-static bool take_quoted(struct translator *t, struct buf *out)
-{
-    char quote = t->at < t->end ? *t->at : '\0';
-    const char *at = t->at + 1;
-    if (quote != '\'' && quote != '"')
-        return false;
-    for (; at < t->end && *at != quote; at++) {
-        at += *at == '\\' && t->end - at > 1;
-        buf_putc(out, *at);
-    }
-    if (at == t->end)
-        return false;
-    t->at = at + 1;
-    return true;
-}
+/* ---- comparisons ---- */
 
-/* The value of a comparison: quoted, or a number or true or false. */
-static bool take_value(struct translator *t, struct buf *out)
+/* Decodes @node, a scalar, to a string that the caller frees. */
+static char *scalar_text(const struct json_node *node)
 {
-    if (t->at < t->end && (*t->at == '\'' || *t->at == '"'))
-        return take_quoted(t, out);
-    while (t->at < t->end && (is_plain_char(*t->at) || *t->at == '.'))
-        buf_putc(out, *t->at++);
-    return out->len > 0;
-}
-
-/* After "[?(": @.field=="value")] */
-static int translate_filter(struct translator *t)
-{
-    struct buf field = {0}, value = {0};
-    const char *from = t->at;
-    bool valid;
-    skip_blanks(t);
-    valid = pass(t, "@.");
-    while (valid && t->at < t->end && is_plain_char(*t->at))
-        buf_putc(&field, *t->at++);
-    skip_blanks(t);
-    valid = valid && field.len && pass(t, "==");
-    skip_blanks(t);
-    valid = valid && take_value(t, &value);
-    skip_blanks(t);
-    valid = valid && pass(t, ")") && pass(t, "]");
-    if (valid) {
-        buf_printf(&t->path, "[%.*s=", (int)field.len, field.bytes);
-        json_put_string(&t->path, (struct str){value.bytes, value.len});
-        buf_putc(&t->path, ']');
-    }
-    buf_free(&field);
-    buf_free(&value);
-    return valid ? 0 : translate_error(t, from, "this filter is not supported");
-}
-
-/* After "[". */
-static int translate_brackets(struct translator *t)
-{
-    const char *from = t->at;
-    struct buf key = {0};
-    int rc = 0;
-    if (pass(t, "*]")) {
-        buf_puts(&t->path, "[*]");
-    } else if (pass(t, "?(")) {
-        rc = translate_filter(t);
-    } else if (take_quoted(t, &key) && pass(t, "]")) {
-        put_key(t, (struct str){key.bytes, key.len});
-    } else {
-        while (t->at < t->end && isdigit((unsigned char)*t->at))
-            t->at++;
-        if (t->at > from && pass(t, "]"))
-            buf_printf(&t->path, "[%.*s", (int)(t->at - from), from);
-        else
-            rc = translate_error(t, from, "this index is not supported");
-    }
-    buf_free(&key);
-    return rc;
-}
-
-static int translate(struct translator *t)
-{
-    int rc = 0;
-    if (!pass(t, "$"))
-        pass(t, "@");
-    if (t->at < t->end && *t->at != '.' && *t->at != '[' && t->at == t->whole.at)
-        rc = translate_name(t); /* kubectl accepts a first name without a dot */
-    if (t->end - t->at == 1 && *t->at == '.' && !t->path.len)
-        return 0; /* the whole object */
-    while (rc == 0 && t->at < t->end) {
-        if (pass(t, "."))
-            rc = t->at < t->end && *t->at == '[' ? 0 : translate_name(t);
-        else if (pass(t, "["))
-            rc = translate_brackets(t);
-        else
-            rc = translate_error(t, t->at, "unexpected character");
-    }
-    return rc;
-}
-
-int jsonpath_parse(struct str text, struct inf_path **ret, struct inf_error *err)
-{
-    struct translator t = {.whole = text, .at = text.at, .end = text.at + text.len, .err = err};
-    int rc = text.len ? translate(&t) : translate_error(&t, text.at, "the path is empty");
-    struct inf_path *path = NULL;
-    if (rc == 0 && t.path.len) {
-        buf_putc(&t.path, '\0');
-        path = inf_path_parse(t.path.bytes, err);
-        rc = path ? 0 : -INF_EINVAL;
-    }
-    buf_free(&t.path);
-    if (rc == 0)
-        *ret = path;
-    return rc;
-}
-
-void jsonpath_each(const struct inf_path *path, const struct inf_object *object,
-                   inf_path_value_fn *each, void *ctx)
-{
-    size_t len = 0;
-    const char *json = inf_object_json(object, &len);
-    if (path)
-        inf_path_each(path, object, each, ctx);
+    struct buf text = {0};
+    if (node->type == JSON_STRING)
+        json_put_decoded(&text, node->text);
     else
-        each(ctx, json, len);
+        buf_put(&text, node->text.at, node->text.len);
+    buf_putc(&text, '\0');
+    return text.bytes;
+}
+
+/* Sets *@ret to the order of two scalars of the same type. Returns false if they have no order or are
+ * not comparable; booleans are only equal or not. */
+static bool compare(const struct json_node *a, const struct json_node *b, enum jsonpath_operator op,
+                    int *ret)
+{
+    bool strings = a->type == JSON_STRING && b->type == JSON_STRING, comparable = true;
+    char *x, *y;
+    if (!strings && (a->type != JSON_LITERAL || b->type != JSON_LITERAL || is_null(a) ||
+                     is_null(b) || is_bool(a) != is_bool(b)))
+        return false;
+    x = scalar_text(a);
+    y = scalar_text(b);
+    if (strings || is_bool(a)) {
+        *ret = strcmp(x, y);
+        comparable = strings || op == OPERATOR_EQUAL || op == OPERATOR_NOT_EQUAL;
+    } else {
+        double left = strtod(x, NULL), right = strtod(y, NULL);
+        *ret = (left > right) - (left < right);
+    }
+    free(x);
+    free(y);
+    return comparable;
+}
+
+static bool holds(enum jsonpath_operator op, int order)
+{
+    switch (op) {
+    case OPERATOR_EXISTS: return true;
+    case OPERATOR_EQUAL: return order == 0;
+    case OPERATOR_NOT_EQUAL: return order != 0;
+    case OPERATOR_LESS: return order < 0;
+    case OPERATOR_LESS_EQUAL: return order <= 0;
+    case OPERATOR_GREATER: return order > 0;
+    case OPERATOR_GREATER_EQUAL: return order >= 0;
+    }
+    return false;
+}
+
+static int evaluate(const struct jsonpath_step *steps, const struct json_node *node,
+                    struct values *out, struct inf_error *err);
+
+/* Returns 1 if the filter holds for @item, 0 if not, or an error. */
+static int filter_holds(const struct jsonpath_step *filter, const struct json_node *item,
+                        struct inf_error *err)
+{
+    bool exists = filter->op == OPERATOR_EXISTS;
+    struct values left = {0}, right = {0};
+    int rc = evaluate(filter->first, item, &left, exists ? NULL : err), order = 0;
+    if (rc == 0 && exists) {
+        rc = left.n > 0;
+    } else if (rc == 0) {
+        rc = evaluate(filter->second, item, &right, err);
+        if (rc < 0 || !left.n || !right.n)
+            ;
+        else if (left.n > 1 || right.n > 1)
+            rc = evaluate_error(err, "can only compare one element at a time");
+        else if (!compare(left.items[0], right.items[0], filter->op, &order))
+            rc = evaluate_error(err, "incompatible types for comparison");
+        else
+            rc = holds(filter->op, order);
+    }
+    free(left.items);
+    free(right.items);
+    return rc;
+}
+
+static int add_filtered(const struct json_node *node, const struct jsonpath_step *filter,
+                        struct values *out, struct inf_error *err)
+{
+    if (node->type != JSON_ARRAY)
+        return evaluate_error(err, "a filter needs a list, and %s is not one",
+                              node->type == JSON_OBJECT ? "a map" : "a scalar value");
+    for (const struct json_node *item = node->first; item; item = item->next) {
+        int rc = filter_holds(filter, item, err);
+        if (rc < 0)
+            return rc;
+        if (rc)
+            values_add(out, item);
+    }
+    return 0;
+}
+
+/* ---- paths ---- */
+
+static int apply_step(const struct jsonpath_step *step, const struct json_node *node,
+                      struct values *out, struct inf_error *err)
+{
+    switch (step->type) {
+    case STEP_LITERAL: values_add(out, step->literal); return 0;
+    case STEP_FIELD: add_field(node, step->name, out); return 0;
+    case STEP_WILDCARD: add_children(node, out); return 0;
+    case STEP_RECURSIVE: add_recursive(node, out); return 0;
+    case STEP_SLICE: return add_slice(node, step, out, err);
+    case STEP_FILTER: return add_filtered(node, step, out, err);
+    case STEP_UNION: break; /* evaluate() */
+    }
+    return 0;
+}
+
+/* Applies @step to all of @in; a union applies each of its steps to all of it. */
+static int apply_to_all(const struct jsonpath_step *step, const struct values *in,
+                        struct values *out, struct inf_error *err)
+{
+    int rc = 0;
+    if (step->type == STEP_UNION)
+        for (const struct jsonpath_step *part = step->first; rc == 0 && part; part = part->next)
+            rc = apply_to_all(part, in, out, err);
+    else
+        for (size_t i = 0; rc == 0 && i < in->n; i++)
+            rc = apply_step(step, in->items[i], out, err);
+    return rc;
+}
+
+/* The values of @steps at @node. */
+static int evaluate(const struct jsonpath_step *steps, const struct json_node *node,
+                    struct values *out, struct inf_error *err)
+{
+    struct values in = {0};
+    int rc = 0;
+    values_add(out, node);
+    for (const struct jsonpath_step *step = steps; rc == 0 && step; step = step->next) {
+        struct values swap = in;
+        in = *out;
+        *out = swap;
+        out->n = 0;
+        rc = apply_to_all(step, &in, out, err);
+    }
+    free(in.items);
+    return rc;
+}
+
+/* ---- templates ---- */
+
+struct run {
+    jsonpath_values_fn *each;
+    void *ctx;
+    struct inf_error *err;
+};
+
+/* The parts from @part up to @end, at @node. */
+static int run_parts(const struct run *run, const struct jsonpath_part *part,
+                     const struct jsonpath_part *end, const struct json_node *node)
+{
+    int rc = 0;
+    for (; rc == 0 && part != end; part = part->next) {
+        struct values values = {0};
+        rc = evaluate(part->steps, node, &values, run->err);
+        if (rc == 0 && part->type == PART_RANGE) {
+            for (size_t i = 0; rc == 0 && i < values.n; i++)
+                rc = run_parts(run, part->next, part->end, values.items[i]);
+            part = part->end;
+        } else if (rc == 0) {
+            run->each(run->ctx, values.items, values.n);
+        }
+        free(values.items);
+    }
+    return rc;
+}
+
+int jsonpath_each(const struct jsonpath *path, const struct json_node *root,
+                  jsonpath_values_fn *each, void *ctx, struct inf_error *err)
+{
+    return run_parts(&(struct run){each, ctx, err}, path->parts, NULL, root);
+}
+
+static void put_values(void *ctx, const struct json_node *const *values, size_t n)
+{
+    struct buf *out = ctx;
+    for (size_t i = 0; i < n; i++) {
+        if (i)
+            buf_putc(out, ' ');
+        if (values[i]->type == JSON_STRING)
+            json_put_decoded(out, values[i]->text);
+        else
+            json_put_compact(out, values[i]);
+    }
+}
+
+int jsonpath_put(struct buf *out, const struct jsonpath *path, const struct json_node *root,
+                 struct inf_error *err)
+{
+    return jsonpath_each(path, root, put_values, out, err);
+}
+
+void jsonpath_put_visible(struct buf *out, struct str text)
+{
+    while (text.len) {
+        size_t len = 0;
+        while (len < text.len && text.at[len] != '\n' && text.at[len] != '\t')
+            len++;
+        utf8_put_visible(out, (struct str){text.at, len});
+        if (len < text.len)
+            buf_putc(out, text.at[len++]);
+        text = (struct str){text.at + len, text.len - len};
+    }
 }

@@ -1,31 +1,58 @@
 /*
- * jsonpath.h - a subset of kubectl's JSONPath, translated to field paths (informer/path.h).
+ * jsonpath.h - kubectl's JSONPath, evaluated on JSON trees.
  *
- *     .metadata.name                           a field; a leading '$' is allowed
+ *     .metadata.name                           a field; a leading '$' or '@' is allowed
  *     .metadata.annotations.a\.b/c             a key with dots
  *     .metadata.annotations['a.b/c']           the same; also with double quotes
- *     .spec.containers[*].image                a field of every item
- *     .spec.containers[0].image                a field of the first item
- *     .status.conditions[?(@.type=="Ready")].status    a field of the items with this value
+ *     .spec.containers[*].image                a field of every item; .* also of every member
+ *     .spec.containers[0].image                a field of the first item; [-1]: of the last one
+ *     .spec.containers[0:2], [0,2], [::2]      slices and several items
+ *     ..image                                  a field at any depth
+ *     .status.conditions[?(@.type=="Ready")].status    a field of the items for which the comparison
+ *                                              holds: == != < <= > >=; without one: that have it
  *
- * Everything else is an error that names what is supported: recursive descent (..), slices, lists of
- * indexes, negative indexes, other comparisons, and range/end.
+ * A template is text with expressions in braces, which are paths, quoted text, or `range PATH` and
+ * `end`, between which the template is repeated for each value of the path.
+ *
+ * Missing fields are not an error. An index out of bounds, an index of something that is not a list, and
+ * a comparison of values of different types are, as in kubectl; callers can ignore them.
  */
 #ifndef DAEMON_FORMAT_JSONPATH_H
 #define DAEMON_FORMAT_JSONPATH_H
 
-#include "informer/object.h"
-#include "informer/path.h"
+#include "informer/error.h"
 
 #include "base/buf.h"
 #include "base/str.h"
+#include "daemon/format/json_tree.h"
 
-/* Translates @text, without braces. Returns 0 with a path that the caller frees, NULL for the whole
- * object (".", "$" or "@"); or -INF_EINVAL. */
-int jsonpath_parse(struct str text, struct inf_path **ret, struct inf_error *err);
+struct jsonpath;
 
-/* Calls @each for every value that @path names in @object; @path NULL: for the whole object. */
-void jsonpath_each(const struct inf_path *path, const struct inf_object *object,
-                   inf_path_value_fn *each, void *ctx);
+/* Parses a template, which has at least one expression in braces. Returns 0 with a template that the
+ * caller frees, or -INF_EINVAL. */
+int jsonpath_parse_template(struct str text, struct jsonpath **ret, struct inf_error *err);
+
+/* Parses one path, with or without braces and a leading dot: "metadata.name". "." is the whole
+ * object. */
+int jsonpath_parse(struct str text, struct jsonpath **ret, struct inf_error *err);
+
+void jsonpath_free(struct jsonpath *path); /* NULL is allowed */
+
+/* Receives the values of one text or expression; @n may be 0. They are valid as long as the tree and the
+ * template. */
+typedef void jsonpath_values_fn(void *ctx, const struct json_node *const *values, size_t n);
+
+/* Calls @each for the texts and expressions of @path in order, on the tree @root. Returns 0, or
+ * -INF_EINVAL with the reason; if @err is NULL, errors count as no value. */
+int jsonpath_each(const struct jsonpath *path, const struct json_node *root,
+                  jsonpath_values_fn *each, void *ctx, struct inf_error *err);
+
+/* The same as text: strings decoded, lists and maps as compact JSON, several values of an expression
+ * with blanks between them. */
+int jsonpath_put(struct buf *out, const struct jsonpath *path, const struct json_node *root,
+                 struct inf_error *err);
+
+/* Appends @text with its line ends and tabs, and all else that could control a terminal escaped. */
+void jsonpath_put_visible(struct buf *out, struct str text);
 
 #endif

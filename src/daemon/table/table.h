@@ -51,7 +51,7 @@ enum {
  * Makes the printer of a custom resource: the column Name and then @columns; if there are none, Name and
  * Age. Strings are copied. The caller frees it.
  *
- * Returns NULL with INF_EINVAL if a JSONPath uses something that daemon/format/jsonpath.h does not
+ * Returns NULL with INF_EINVAL if a JSONPath uses something that daemon/format/jsonpath_fields.h does not
  * support (the error names the column), with INF_ETOOBIG if there are more than TABLE_COLUMNS_MAX.
  */
 struct table_printer *table_printer_from_columns(const struct table_custom_column *columns,

@@ -13,7 +13,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/text/json_string.h"
-#include "daemon/format/jsonpath.h"
+#include "daemon/format/jsonpath_fields.h"
 #include "daemon/table/table_cell.h"
 
 typedef void custom_put_fn(struct table_row *row, struct str value);
@@ -181,7 +181,7 @@ static void custom_put_cells(struct table_row *row)
     cell_put_name(row);
     for (size_t i = 1; i < row->printer->column_count; i++) {
         struct str value = {0};
-        jsonpath_each(custom->values[i].path, row->object, on_value, &value);
+        jsonpath_fields_each(custom->values[i].path, row->object, on_value, &value);
         if (value.len)
             custom->values[i].put(row, value);
         else
@@ -204,7 +204,7 @@ static int add_column(struct custom_printer *custom, const struct table_custom_c
     struct inf_error cause = {0};
     if (at > TABLE_COLUMNS_MAX)
         return err_set(err, INF_ETOOBIG, "more than %d printer columns", TABLE_COLUMNS_MAX);
-    if (jsonpath_parse(str_of(column->json_path), &custom->values[at].path, &cause) < 0)
+    if (jsonpath_fields_parse(str_of(column->json_path), &custom->values[at].path, &cause) < 0)
         return err_set(err, INF_EINVAL, "printer column '%.80s': %s", column->name, cause.text);
     custom->values[at].put = find_type(column->type);
     custom->columns[at] = (struct table_column){

@@ -130,7 +130,7 @@ static void refuses_paths_and_numbers_of_columns(void **state)
             .name = "C", .type = "string", .json_path = i ? ".a" : ".a[-1:]"};
     assert_null(table_printer_from_columns(columns, 1, &err));
     assert_int_equal(err.code, INF_EINVAL);
-    assert_non_null(strstr(err.text, "printer column 'C': JSONPath '.a[-1:]': column 4: "));
+    assert_non_null(strstr(err.text, "printer column 'C': JSONPath '.a[-1:]' is not supported"));
     printer = table_printer_from_columns(columns + 1, TABLE_COLUMNS_MAX, NULL);
     assert_non_null(printer);
     table_printer_free(printer);
