@@ -10,6 +10,8 @@
  * The end of the pipes is not awaited: a process that the program started may keep them open
  * forever. All output of the program itself is in the pipes when it ends.
  *
+ * A streamed program (seam/child.h, rule 4) has a third pipe, which is polled while it is full.
+ *
  * A program that is stopped (timeout, too much output, closed) gets SIGTERM, then SIGKILL, and ends in
  * the same way. If it was closed before its end, it is abandoned: it is freed then.
  */
@@ -69,6 +71,8 @@ struct program {
 
     pid_t pid; /* also of its group; 0: it was reaped */
     struct polled_fd life, output, errors;
+    struct polled_fd input; /* of a streamed program */
+    bool streamed;
     struct buf stdout_text, stderr_text;
     size_t output_max, errors_max;
     bool errors_bounded;
@@ -82,7 +86,7 @@ struct program {
 
 /* ---- descriptors ---- */
 
-static int polled_fd_watch(struct program *p, struct polled_fd *polled, uv_poll_cb on_readable)
+static int polled_fd_watch(struct program *p, struct polled_fd *polled, int events, uv_poll_cb on)
 {
     uv_poll_t *poll = NEW(uv_poll_t);
     int rc = uv_poll_init(p->loop->uv, poll, polled->fd);
@@ -92,7 +96,7 @@ static int polled_fd_watch(struct program *p, struct polled_fd *polled, uv_poll_
     }
     poll->data = p;
     polled->poll = poll;
-    return uv_poll_start(poll, UV_READABLE, on_readable);
+    return uv_poll_start(poll, events, on);
 }
 
 static void polled_fd_close(struct program *p, struct polled_fd *polled)
@@ -140,6 +144,7 @@ static void program_end(struct program *p)
     polled_fd_close(p, &p->life);
     polled_fd_close(p, &p->output);
     polled_fd_close(p, &p->errors);
+    polled_fd_close(p, &p->input);
     if (p->sm.state == PROGRAM_ABANDONED) {
         program_close_free(p);
     } else {
@@ -193,6 +198,18 @@ static void program_stop_writing(struct program *p, struct polled_fd *polled, si
     program_stop(p, PROGRAM_STOPPING, p->how);
 }
 
+/* Nothing is passed on after close. */
+static void program_pass_on(struct program *p, const struct polled_fd *polled, struct str bytes)
+{
+    struct child_user *user = p->child.user;
+    if (p->sm.state == PROGRAM_ABANDONED)
+        return;
+    if (polled == &p->errors)
+        user->ops->on_errors(user, bytes);
+    else
+        user->ops->on_output(user, bytes);
+}
+
 /* Reads once. Returns false if nothing is available now, or the pipe has ended. */
 static bool program_read(struct program *p, struct polled_fd *polled)
 {
@@ -205,7 +222,9 @@ static bool program_read(struct program *p, struct polled_fd *polled)
             polled_fd_close(p, polled);
         return false;
     }
-    if (polled == &p->errors) {
+    if (p->streamed) {
+        program_pass_on(p, polled, (struct str){bytes, (size_t)n});
+    } else if (polled == &p->errors) {
         buf_put(&p->stderr_text, bytes, (size_t)n);
         if (p->stderr_text.len > p->errors_max) {
             buf_consume(&p->stderr_text, p->stderr_text.len - p->errors_max);
@@ -238,6 +257,54 @@ static void program_read_rest(struct program *p, struct polled_fd *polled)
     for (int i = 0; i < REST_READS_MAX && polled->fd >= 0; i++)
         if (!program_read(p, polled))
             return;
+}
+
+/* ---- input of a streamed program ---- */
+
+/* An error, too, is reported by the next write. */
+static void program_on_writable(uv_poll_t *poll, int status, int events)
+{
+    struct program *p = poll->data;
+    (void)status, (void)events;
+    loop_busy(p->loop);
+    uv_poll_stop(poll);
+    if (p->sm.state == PROGRAM_RUNNING)
+        p->child.user->ops->on_writable(p->child.user);
+}
+
+static void program_wait_writable(struct program *p)
+{
+    int rc = p->input.poll ? uv_poll_start(p->input.poll, UV_WRITABLE, program_on_writable)
+                           : polled_fd_watch(p, &p->input, UV_WRITABLE, program_on_writable);
+    if (rc < 0) /* UNTESTED: as in polled_fd_watch() */
+        child_stop(&p->child, "its stdin can't be watched");
+}
+
+static size_t program_write(struct child *child, struct str bytes)
+{
+    struct program *p = container_of(child, struct program, child);
+    ssize_t n = -1;
+    if (p->sm.state != PROGRAM_RUNNING)
+        return bytes.len;
+    do {
+        n = write(p->input.fd, bytes.at, bytes.len);
+    } while (n < 0 && errno == EINTR);
+    if (n < 0 && errno != EAGAIN) {
+        child_stop(child, "it closed its stdin");
+        return bytes.len;
+    }
+    if (n < (ssize_t)bytes.len)
+        program_wait_writable(p);
+    return n < 0 ? 0 : (size_t)n;
+}
+
+static void program_stop_for_user(struct child *child, const char *why)
+{
+    struct program *p = container_of(child, struct program, child);
+    if (p->sm.state != PROGRAM_RUNNING)
+        return;
+    program_set_fate(p, CHILD_STOPPED, 0, "%s", why);
+    program_stop(p, PROGRAM_STOPPING, p->how);
 }
 
 /* ---- start and end ---- */
@@ -291,6 +358,8 @@ static void program_close(struct child *child)
 
 static const struct child_ops program_ops = {
     .close = program_close,
+    .write = program_write,
+    .stop = program_stop_for_user,
 };
 
 /* Returns 0, or an errno: then it does not run. */
@@ -305,10 +374,11 @@ static int program_start(struct program *p, const struct child_spec *spec)
     p->life.fd = s.pidfd;
     p->output.fd = s.output;
     p->errors.fd = s.errors;
+    p->input.fd = s.input;
     p->spawner->running++;
-    rc = polled_fd_watch(p, &p->life, program_on_exit);
-    rc = rc ? rc : polled_fd_watch(p, &p->output, program_on_output);
-    rc = rc ? rc : polled_fd_watch(p, &p->errors, program_on_errors);
+    rc = polled_fd_watch(p, &p->life, UV_READABLE, program_on_exit);
+    rc = rc ? rc : polled_fd_watch(p, &p->output, UV_READABLE, program_on_output);
+    rc = rc ? rc : polled_fd_watch(p, &p->errors, UV_READABLE, program_on_errors);
     if (rc < 0) { /* UNTESTED: as in polled_fd_watch() */
         kill(-p->pid, SIGKILL);
         waitid(P_PID, (id_t)p->pid, &info,
@@ -327,7 +397,8 @@ static struct child *program_spawn(struct spawner *spawner, const struct child_s
     p->spawner = container_of(spawner, struct child_spawner, spawner);
     p->loop = p->spawner->loop;
     p->stdout_text.secret = p->stderr_text.secret = true; /* output may contain credentials */
-    p->life.fd = p->output.fd = p->errors.fd = -1;
+    p->life.fd = p->output.fd = p->errors.fd = p->input.fd = -1;
+    p->streamed = spec->streamed;
     p->output_max = spec->output_max;
     p->errors_max = spec->errors_max;
     p->errors_bounded = spec->errors_bounded;

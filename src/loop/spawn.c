@@ -39,7 +39,8 @@
 #endif
 
 enum {
-    STACK_SIZE = 64 * 1024, /* of the new process, before it executes the program */
+    STACK_SIZE = 64 * 1024,  /* of the new process, before it executes the program */
+    FEED_SIZE = 1024 * 1024, /* of the pipe to a streamed program */
 };
 
 /* The variables that a program with a clean environment has, if we have them. */
@@ -48,6 +49,7 @@ static const char *const kept_variables[] = {"PATH", "HOME", "LANG", "TZ"};
 /* Both ends of all descriptors while the process is started; -1: not open. */
 struct stdio_fds {
     int input;
+    int feed; /* the other end of the input */
     int output[2];
     int errors[2];
 };
@@ -96,6 +98,20 @@ static int open_pipe(int ends[2])
         return errno;
     rc = move_fd_up(&ends[0]);
     return rc ? rc : move_fd_up(&ends[1]);
+}
+
+/* The pipe has room for many records, so that the program rarely waits for us. */
+static int open_feed(struct stdio_fds *fds)
+{
+    int ends[2], rc;
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        return errno;
+    fds->input = ends[0];
+    fds->feed = ends[1];
+    rc = move_fd_up(&fds->input);
+    rc = rc ? rc : move_fd_up(&fds->feed);
+    (void)fcntl(fds->feed, F_SETPIPE_SZ, FEED_SIZE); /* fails above the limit for its user */
+    return rc ? rc : fcntl(fds->feed, F_SETFL, O_NONBLOCK) < 0 ? errno : 0;
 }
 
 /* ---- environment ---- */
@@ -324,18 +340,18 @@ static int open_pidfd(pid_t pid, int *ret_pidfd)
 
 int spawn_process(const struct child_spec *spec, struct spawned *ret)
 {
-    struct stdio_fds s = {-1, {-1, -1}, {-1, -1}};
+    struct stdio_fds s = {-1, -1, {-1, -1}, {-1, -1}};
     pid_t pid = 0;
-    int pidfd = -1, rc = open_input(&s.input, spec->input);
+    int pidfd = -1, rc = spec->streamed ? open_feed(&s) : open_input(&s.input, spec->input);
     rc = rc ? rc : open_pipe(s.output);
     rc = rc ? rc : open_pipe(s.errors);
     rc = rc ? rc : start_process(spec, &s, &pid);
     rc = rc ? rc : open_pidfd(pid, &pidfd);
     if (rc == 0) {
-        *ret = (struct spawned){pid, pidfd, s.output[0], s.errors[0]};
-        s.output[0] = s.errors[0] = -1; /* owned by the caller now */
+        *ret = (struct spawned){pid, pidfd, s.output[0], s.errors[0], s.feed};
+        s.output[0] = s.errors[0] = s.feed = -1; /* owned by the caller now */
     }
-    const int rest[] = {s.input, s.output[0], s.output[1], s.errors[0], s.errors[1]};
+    const int rest[] = {s.input, s.feed, s.output[0], s.output[1], s.errors[0], s.errors[1]};
     for (size_t i = 0; i < ARRAY_LEN(rest); i++)
         if (rest[i] >= 0)
             close(rest[i]);

@@ -4,7 +4,8 @@
  * The process gets its own process group, default signal handlers, an empty signal mask, and no
  * descriptors other than 0, 1 and 2. It inherits no_new_privs and the sandbox of this process, but no
  * capabilities beyond those of its user. Its stdin is a memory file with the input, so that nothing has
- * to be written while it runs, and a program that does not read causes no deadlock. The kernel kills it
+ * to be written while it runs, and a program that does not read causes no deadlock; a streamed program has a
+ * pipe. The kernel kills it
  * when this process dies, so that after a crash no program of an earlier run overlaps a new one; that
  * does not include processes that it started, and needs the thread that started it to live.
  *
@@ -25,6 +26,7 @@ struct spawned {
     int pidfd;  /* readable when it has ended */
     int output; /* its stdout; non-blocking, like errors (its stderr) */
     int errors;
+    int input; /* the other end of its stdin, non-blocking, if it is streamed; otherwise -1 */
 };
 
 /* Returns 0, or an errno; then no process runs and nothing must be closed. */

@@ -13,7 +13,10 @@
  *      program is killed, too.
  *   3. A program that runs too long or writes too much receives SIGTERM (the whole group), and after
  *      CHILD_GRACE_MS SIGKILL. Its end is reported when it has exited.
- *   4. close: no callback is made afterwards, and a program that still runs is ended as in rule 3. It
+ *   4. A program with `streamed` gets its input with child_write(), as long as it runs, and on_output and
+ *      on_errors pass its output on as it comes. It ends as in rule 3 if child_stop() is called or it
+ *      closes its stdin.
+ *   5. close: no callback is made afterwards, and a program that still runs is ended as in rule 3. It
  *      may be called at any time, also inside on_end and after it, exactly once.
  */
 #ifndef SEAM_CHILD_H
@@ -67,6 +70,7 @@ struct child_spec {
                                 replace variables of the same name; NULL: none */
     bool clean_env;          /* of our environment it gets only PATH, HOME, LANG and TZ */
     struct str input;        /* written to its stdin, which is then closed */
+    bool streamed;           /* see rule 4; without input, output_max and errors_max */
     size_t output_max;       /* bytes of stdout; more is CHILD_TOO_MUCH */
     size_t errors_max;       /* bytes of stderr; of longer output the last bytes are kept */
     bool errors_bounded;     /* more than errors_max bytes of stderr is CHILD_TOO_MUCH, too */
@@ -78,6 +82,7 @@ enum child_fate {
     CHILD_EXITED,    /* `code` is its exit code */
     CHILD_KILLED,    /* by a signal that we did not send; `code` is its number */
     CHILD_TIMED_OUT, /* longer than timeout_ms */
+    CHILD_STOPPED,   /* child_stop(), or it closed its stdin */
     CHILD_TOO_MUCH,  /* more than output_max, or errors_max if bounded */
     CHILD_UNSTARTED, /* `code` is an errno */
     CHILD_LOST,      /* other code in this process waited for it: its exit status is unknown */
@@ -94,6 +99,14 @@ struct child_end {
 struct child_user_ops {
     /* @end is valid only during the call. The user must still call close. */
     void (*on_end)(struct child_user *user, const struct child_end *end);
+
+    /* Of streamed programs: what was read from its stdout and stderr, never empty, valid only during
+     * the call. Never inside spawn, child_write() or child_stop(). */
+    void (*on_output)(struct child_user *user, struct str bytes);
+    void (*on_errors)(struct child_user *user, struct str bytes);
+
+    /* After child_write() has accepted less than all: it accepts more. */
+    void (*on_writable)(struct child_user *user);
 };
 
 /* The first member of every user of children. */
@@ -103,6 +116,8 @@ struct child_user {
 
 struct child_ops {
     void (*close)(struct child *child);
+    size_t (*write)(struct child *child, struct str bytes);
+    void (*stop)(struct child *child, const char *why);
 };
 
 /* The first member of every child. */
@@ -121,6 +136,19 @@ static inline struct child *spawner_spawn(struct spawner *spawner, const struct 
                                           struct child_user *user)
 {
     return spawner->spawn(spawner, spec, user);
+}
+
+/* Writes to the stdin of a streamed program what it accepts now. Returns the number of bytes; if these are not
+ * all, on_writable follows. After its end everything is accepted and discarded. */
+static inline size_t child_write(struct child *child, struct str bytes)
+{
+    return child->ops->write(child, bytes);
+}
+
+/* Ends a streamed program; on_end follows with @why. Has no effect if it is being ended or has ended. */
+static inline void child_stop(struct child *child, const char *why)
+{
+    child->ops->stop(child, why);
 }
 
 static inline void child_close(struct child *child)

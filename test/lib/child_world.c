@@ -50,7 +50,7 @@ static void on_end(struct child_user *user, const struct child_end *end)
     collect(&r->errors, end->errors);
 }
 
-static const struct child_user_ops runner_ops = {on_end};
+static const struct child_user_ops runner_ops = {.on_end = on_end};
 
 void runner_init(struct runner *r)
 {

@@ -23,7 +23,7 @@ static void fake_close(struct child *child)
     free(c);
 }
 
-static const struct child_ops ops = {fake_close};
+static const struct child_ops ops = {.close = fake_close};
 
 static void join_strings(struct buf *out, const char *const *list, char end)
 {

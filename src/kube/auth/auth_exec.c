@@ -240,7 +240,7 @@ static void exec_on_end(struct child_user *user, const struct child_end *end)
     auth_notify(e->auth, rc < 0 ? &why : NULL);
 }
 
-static const struct child_user_ops user_ops = {exec_on_end};
+static const struct child_user_ops user_ops = {.on_end = exec_on_end};
 
 static void run_plugin(struct exec_runner *e)
 {
