@@ -13,6 +13,7 @@
 
 #include "base/alloc.h"
 #include "daemon/conf/conf_dirs.h"
+#include "daemon/handler/handler_kind.h"
 #include "daemon/output/sink.h"
 
 /* The directory that contains the absolute @path. The caller frees it. */
@@ -82,10 +83,11 @@ static char *check_event_log(const struct conf_event_log *log)
 
 static char *check_handler(const struct conf_handler *handler)
 {
-    const char *program = handler->exec.items[0];
-    return access(program, X_OK) == 0 ? NULL
-                                      : xasprintf("handler '%s': '%s' cannot be executed: %s",
-                                                  handler->name, program, strerror(errno));
+    const struct handler_kind *kind = handler_kind_of(handler);
+    char *why = kind->advise ? kind->advise(handler) : NULL;
+    char *line = why ? xasprintf("handler '%s': %s", handler->name, why) : NULL;
+    free(why);
+    return line;
 }
 
 void check_dirs(const struct conf *conf, void (*warn)(void *ctx, const char *line), void *ctx)

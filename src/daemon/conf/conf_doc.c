@@ -73,6 +73,11 @@ static bool is_required(const struct conf_option *option)
     return !option->table && !option->preset;
 }
 
+static bool is_commented(const struct conf_option *option)
+{
+    return !option->count && !option->shown && !is_required(option) && is_unset(option);
+}
+
 /* One example entry. Its first option, which starts the entry, and required ones are never commented
  * out. */
 static void sample_entry(const struct conf_table *table, int indent, struct buf *out);
@@ -84,8 +89,7 @@ static void sample_table(const struct conf_table *table, size_t begin, int inden
         if (!indent)
             buf_putc(out, '\n');
         sample_help(option, indent, out);
-        buf_printf(out, "%*s%s", indent, "",
-                   !option->count && !is_required(option) && is_unset(option) ? "#" : "");
+        buf_printf(out, "%*s%s", indent, "", is_commented(option) ? "#" : "");
         if (!option->table) {
             sample_value(option, out);
             continue;

@@ -25,6 +25,7 @@
 #include "daemon/conf/conf_levels.h"
 #include "daemon/conf/conf_logs.h"
 #include "daemon/format/record_format.h"
+#include "daemon/handler/handler_kind.h"
 #include "daemon/output/sink.h"
 #include "daemon/pool.h"
 
@@ -287,15 +288,35 @@ static void check_event_logs(struct conf_reader *reader, const struct conf *conf
     }
 }
 
+/* A kind is set if its key has a value; the sample has keys without one. */
+static void check_handler_kind(struct conf_reader *reader, const struct conf *conf,
+                               const struct conf_handler *h)
+{
+    const struct handler_kind *kind = NULL;
+    struct inf_error err;
+    struct buf names = {0};
+    size_t set = 0;
+    for (size_t i = 0; handler_kinds[i]; i++) {
+        bool is_set = handler_kinds[i]->is_set(h);
+        buf_printf(&names, "%s%s", i ? ", " : "", handler_kinds[i]->name);
+        set += is_set;
+        if (is_set || (!kind && yaml_get(h->head.node, handler_kinds[i]->name)))
+            kind = handler_kinds[i];
+    }
+    if (!kind || set > 1)
+        conf_entry_error(reader, conf, "handlers", h->head.node, "name",
+                         "exactly one of the keys %.*s is required", (int)names.len, names.bytes);
+    else if (kind->check && kind->check(h, &err) < 0)
+        conf_entry_error(reader, conf, "handlers", h->head.node, kind->name, "%s", err.text);
+    buf_free(&names);
+}
+
 static void check_handlers(struct conf_reader *reader, const struct conf *conf)
 {
     for (size_t i = 0; i < conf->n_handlers; i++) {
         const struct conf_handler *h = &conf->handlers[i];
-        const char *program = h->exec.count ? h->exec.items[0] : "/";
         check_watches_of(reader, conf, "handlers", h->head.node, &h->filter.watches);
-        if (program[0] != '/')
-            conf_entry_error(reader, conf, "handlers", h->head.node, "exec",
-                             "the program must be an absolute path, like /usr/local/bin/page");
+        check_handler_kind(reader, conf, h);
     }
 }
 

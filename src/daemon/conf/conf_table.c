@@ -344,11 +344,11 @@ static const struct conf_option handler_options[] = {
      .help = "name of the handler in metrics, in the log of the daemon and in the state on disk: a "
              "handler keeps its queue as long as it keeps its name",
      .example = "syslog"},
-    {"exec", &conf_type_command, AT(exec), NULL,
+    {"exec", &conf_type_command, AT(exec), "(none)",
      .help = "program to run for each change, an absolute path, and its arguments; no shell is "
              "involved. It gets the record as one line of JSON on stdin. See informerd(8), HANDLERS",
      .of = &conf_type_text, .example = "[/usr/bin/logger, -t, informerd]",
-     .min = 1, .max = ARGUMENTS_MAX},
+     .min = 1, .max = ARGUMENTS_MAX, .shown = true},
     {"watches", &conf_type_list, AT(filter.watches), "(all)",
      .help = "act only on changes of the watches with these names",
      .of = &conf_type_name, .example = "[pods]", .min = 1},

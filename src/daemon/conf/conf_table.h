@@ -28,6 +28,7 @@ struct conf_option {
     uint64_t min;               /* of a number; of a list: how many at least */
     uint64_t max;               /* the same, at most; 0: no limit but that of the type */
 
+    bool shown;      /* not a comment in the sample, although it is unset by default */
     bool taken_over; /* a running watch or listener adopts a new value */
     bool identifies; /* a watch with a different value is a different watch */
 };

@@ -20,7 +20,7 @@ bool conf_list_check(struct conf_reader *reader, const struct conf_option *optio
     if (node->kind != YAML_SEQUENCE)
         conf_reader_error(reader, node, "must be a list, as in %s",
                           strlen(example) > 2 ? example : "[a, b]");
-    else if (node->count < option->min && !option->preset)
+    else if (node->count < option->min && (!option->preset || option->shown))
         conf_reader_error(reader, node, "is an empty list; write it like %s", example);
     else if (node->count < option->min)
         conf_reader_error(reader, node, "is an empty list; remove the key to %s",

@@ -5,8 +5,6 @@
  * Normal path: put_change() adds a record, save() adds it to the state on disk, release() makes it
  * available for delivery. A full queue drops its oldest records, or holds the watches.
  */
-#include "daemon/handler/handler.h"
-
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -16,6 +14,7 @@
 #include "base/alloc.h"
 #include "base/base.h"
 #include "base/str.h"
+#include "daemon/handler/handler_kind.h"
 
 enum {
     MINUTE_MS = 60 * 1000,
@@ -192,35 +191,19 @@ static const struct journal_output_ops output_ops = {
 
 /* ---- life ---- */
 
-static void free_argv(const char *const *argv)
-{
-    for (size_t i = 0; argv && argv[i]; i++)
-        free((char *)(uintptr_t)argv[i]);
-    free((void *)(uintptr_t)argv);
-}
-
-static const char *const *copy_argv(const char *const *argv)
-{
-    size_t n = 0;
-    const char **copy;
-    while (argv && argv[n])
-        n++;
-    copy = xcalloc(n + 1, sizeof(*copy));
-    for (size_t i = 0; i < n; i++)
-        copy[i] = xstrdup(argv[i]);
-    return copy;
-}
-
 static void take_settings(struct handler *h, const struct handler_settings *settings,
                           struct filter *filter)
 {
-    const char *const *argv = copy_argv(settings->argv);
-    free_argv(h->settings.argv);
+    if (h->part && h->settings.kind != settings->kind) { /* as a new handler with the same queue */
+        handler_cancel_runs(h);
+        h->settings.kind->close(h);
+    }
     filter_free(h->output.filter);
     h->settings = *settings;
-    h->settings.argv = argv;
     h->settings.name = h->name;
     h->settings.filter = (struct filter_settings){0}; /* borrowed */
+    h->settings.conf = NULL;
+    settings->kind->configure(h, settings->conf);
     h->output.filter = filter;
     h->output.context = settings->record.context;
 }
@@ -239,9 +222,10 @@ struct handler *handler_new(struct handler_host *host, const struct handler_sett
     list_init(&h->runs);
     list_init(&h->node);
     list_init(&h->output.node);
-    take_settings(h, settings, filter);
+    handler_batch_init(h);
     handler_queue_init(&h->queue, &host->hash_key);
     h->queue.owner = h;
+    take_settings(h, settings, filter);
     if (on_disk && !handler_queue_restore(&h->queue, on_disk))
         handler_log(h, INF_LOG_ERROR,
                     "GAP: some of its records in the state on disk can't be read and are dropped");
@@ -263,6 +247,7 @@ void handler_stop(struct handler *handler)
 {
     handler->stopped = true;
     task_cancel(&handler->pump);
+    handler_batch_stop(handler);
     list_for_each_safe(node, &handler->queue.objects) {
         struct handler_object *object = container_of(node, struct handler_object, node);
         timer_stop(handler->host->clock, &object->delay);
@@ -274,22 +259,11 @@ void handler_stop(struct handler *handler)
     handler_update_hold(handler);
 }
 
-void handler_cancel_runs(struct handler *handler)
-{
-    list_for_each_safe(node, &handler->runs) {
-        struct handler_run *run = container_of(node, struct handler_run, node);
-        handler_queue_move(&handler->queue, run->record, RECORD_WAITING);
-        run->record->object->state = OBJECT_IDLE;
-        list_remove(&run->node);
-        handler->settings.kind->cancel(run);
-    }
-}
-
 void handler_free(struct handler *handler)
 {
     handler_queue_free(&handler->queue);
     filter_free(handler->output.filter);
-    free_argv(handler->settings.argv);
+    handler->settings.kind->close(handler);
     free(handler->name);
     free(handler);
 }
@@ -303,15 +277,15 @@ void handler_status(const struct handler *handler, struct handler_status *ret)
     int64_t age_us = first ? clock_wall_us(handler->host->clock) - first->time_us : 0;
     *ret = (struct handler_status){
         .name = handler->name,
-        .state = handler->output.held        ? "full"
-                 : handler->last_error[0]    ? "failing"
-                 : q->counts[RECORD_RUNNING] ? "running"
-                                             : "idle",
+        .state = handler->output.held     ? "full"
+                 : handler->last_error[0] ? "failing"
+                 : handler->n_runs        ? "running"
+                                          : "idle",
         .reason = handler->last_error[0] ? handler->last_error : NULL,
         .length = handler_queue_length(q),
         .bytes = q->bytes,
         .oldest_ms = age_us > 0 ? (uint64_t)age_us / 1000 : 0,
-        .running = q->counts[RECORD_RUNNING],
+        .running = handler->n_runs,
         .parked = q->counts[RECORD_PARKED],
         .held = handler->output.held,
         .counters = handler->counters,

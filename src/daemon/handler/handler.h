@@ -1,10 +1,10 @@
 /*
- * handler.h - acts on changes: runs a program for each selected change.
+ * handler.h - acts on changes: runs a program or sends a request for each selected change.
  *
  *     watches ──> journal ──┬──> event logs
  *                 seq       │
  *                 diff      └──> handlers.c: each handler ──> handler_queue ──> ready objects ──> kind
- *                 level          filter, format               on disk                             exec
+ *                 level          filter, format               on disk                             exec, ...
  *
  * A handler is an output of the journal (struct journal_output), beside the event logs: a change is
  * compared, rated and numbered once for all of them, and a record has the same `log` and `seq`
@@ -17,17 +17,17 @@
  * Without state on disk the queue is in memory, and a crash loses it.
  *
  * Delivery: at most one run for each object at a time, at most `concurrency` for the handler, as in a
- * work queue of the library. With `each`, every record of an object is delivered, in order; with `latest`, only
+ * work queue of the library. A run delivers one record, or several if `batch` is configured
+ * (handler_batch.c). With `each`, every record of an object is delivered, in order; with `latest`, only
  * the newest one that waits. A run that fails is repeated with growing delays while the other objects
  * continue; after retry.max repetitions the record is parked: it stays in the queue, and is delivered
  * again after the next reload.
  *
  * Isolation: nothing here delays the journal, except `overflow: wait`. A queue that is full drops its
  * oldest records (`gap`), or first those that have a newer one of the same object (`coalesce`); both
- * are counted and logged. The program gets its own process group, a timeout and bounded output.
+ * are counted and logged. Each run has a timeout and bounded output.
  *
- * A kind of handler is one file with a struct handler_kind, a member of struct handler_settings, and a
- * key in the conf table.
+ * A kind of handler is one file with a struct handler_kind, and one row: see handler_kind.h.
  */
 #ifndef DAEMON_HANDLER_H
 #define DAEMON_HANDLER_H
@@ -48,7 +48,9 @@
 #include "seam/child.h"
 #include "seam/clock.h"
 
+struct conf_handler;
 struct handler;
+struct handler_kind;
 struct handler_run;
 
 enum {
@@ -57,6 +59,8 @@ enum {
     HANDLER_LOG_LINES = 60,    /* LIMIT: lines in the daemon's log per handler and minute */
     HANDLER_LOG_LINE = 1024,   /* LIMIT: bytes of such a line */
     HANDLER_OUTPUT_LINES = 20, /* LIMIT: lines of the output of one run that are logged */
+    HANDLER_BATCH_BYTES = 4 * 1024 * 1024, /* LIMIT: of several records in one run */
+    HANDLER_WAIT_MAX_MS = 5 * 60 * 1000,   /* LIMIT: handler_result.wait_ms */
 };
 
 enum handler_deliver {
@@ -75,7 +79,7 @@ enum handler_overflow {
 struct handler_settings {
     const char *name;
     const struct handler_kind *kind;
-    const char *const *argv; /* exec; NULL-terminated */
+    const struct conf_handler *conf; /* for the kind, which copies what it needs */
     struct filter_settings filter;
     struct record_options record; /* jsonl; without fields and state */
     enum handler_deliver deliver;
@@ -83,33 +87,33 @@ struct handler_settings {
     size_t queue_bytes; /* LIMIT: bytes of records that wait */
     uint32_t concurrency;
     uint64_t timeout_ms;
+    size_t batch_max;         /* records of a run; 0: 1 */
+    uint64_t batch_within_ms; /* how long the first one waits for others */
     uint32_t retry_max;
     uint32_t backoff_min_ms, backoff_max_ms;
 };
 
 enum handler_outcome {
     HANDLER_DONE,
-    HANDLER_RETRY,  /* a temporary problem: repeated until it works */
-    HANDLER_FAILED, /* repeated up to retry_max times, then parked */
+    HANDLER_RETRY,   /* a temporary problem: repeated until it works */
+    HANDLER_FAILED,  /* repeated up to retry_max times, then parked */
+    HANDLER_REFUSED, /* parked at once: a repetition would fail again */
+    HANDLER_SPLIT,   /* delivered again at once, each record in a run of its own */
 };
 
-struct handler_kind {
-    const char *name;
-
-    /* Starts to deliver the record of a run and returns its memory; the kind has a struct handler_run
-     * as the first member of its own. handler_run_end() follows, never before this function returns. */
-    struct handler_run *(*start)(struct handler *handler, struct handler_record *record);
-
-    /* Ends the run and frees it, without handler_run_end(). */
-    void (*cancel)(struct handler_run *run);
+struct handler_result {
+    enum handler_outcome outcome;
+    const char *why;                      /* describes a failure */
+    const enum handler_outcome *outcomes; /* of each record; NULL: that above for all */
+    uint64_t wait_ms; /* the handler starts no run before this time; at most HANDLER_WAIT_MAX_MS */
 };
 
-extern const struct handler_kind handler_exec;
-
+/* The first member of the runs of each kind. */
 struct handler_run {
     struct list node; /* in its handler */
     struct handler *handler;
-    struct handler_record *record;
+    struct handler_record **records; /* owned; those of one object are adjacent and in order */
+    size_t n_records;
     uint64_t began_ms;
 };
 
@@ -144,12 +148,17 @@ struct handler {
     struct list node;             /* for the owner */
     struct handler_host *host;
     char *name;                       /* owned */
-    struct handler_settings settings; /* argv is owned; name, filter: see above */
+    struct handler_settings settings; /* without filter and conf */
+    void *part;                       /* of the kind */
     struct handler_queue queue;
     bool stopped;
     struct task pump;  /* starts runs */
     struct list ready; /* of struct handler_object, in the order in which they became ready */
     struct list runs;
+    size_t n_runs;
+    struct timer gather; /* while fewer records than a batch has are ready */
+    bool gathered;       /* it fired: a smaller batch is delivered, too */
+    struct timer wait;   /* no run is started before it fires */
     struct handler_counters counters;
     char last_error[160]; /* "": the last run succeeded */
     uint64_t minute_ms;   /* when the current minute of log lines began */
@@ -190,7 +199,17 @@ void handler_free(struct handler *handler);
 
 void handler_status(const struct handler *handler, struct handler_status *ret);
 
-/* ---- for its parts: handler_delivery.c ---- */
+/* ---- for its parts: handler_batch.c, handler_delivery.c ---- */
+
+/* Whether a run can be started now. If it has to wait for further records, starts the timer. */
+bool handler_batch_is_ready(struct handler *handler);
+
+/* Takes the records of the next run off the ready objects. They are running, and so are their objects.
+ * *@ret_records is owned by the caller; NULL: none. Returns their number. */
+size_t handler_batch_take(struct handler *handler, struct handler_record ***ret_records);
+
+void handler_batch_init(struct handler *handler);
+void handler_batch_stop(struct handler *handler);
 
 /* Makes the object of @record ready if it is idle and its first record waits; @ctx is the handler. */
 void handler_schedule_record(void *ctx, struct handler_record *record);
@@ -205,6 +224,10 @@ void handler_update_hold(struct handler *handler);
 
 /* Ends and frees @run. @why describes a failure. */
 void handler_run_end(struct handler_run *run, enum handler_outcome outcome, const char *why);
+void handler_run_result(struct handler_run *run, const struct handler_result *result);
+
+/* "Pod shop/web-0", or "12 records" if there are several. Writes to @buf; returns it. */
+const char *handler_run_name(const struct handler_run *run, char *buf, size_t size);
 
 /* Writes a line "handler NAME: ..." to the daemon's log, if HANDLER_LOG_LINES permits. */
 __attribute__((format(printf, 3, 4))) void handler_log(struct handler *handler,

@@ -10,21 +10,29 @@
  * Its output goes to the daemon's log, the first lines of each run. What limits a program is described
  * in seam/child.h.
  */
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sysexits.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/base.h"
-#include "daemon/handler/handler.h"
+#include "base/err.h"
+#include "daemon/handler/handler_kind.h"
 
 enum {
     OUTPUT_MAX = 256 * 1024, /* LIMIT: bytes of stdout, and of stderr, after which a run fails */
     OUTPUT_LINE_MAX = 500,   /* LIMIT: bytes of a line of it that are logged */
     VARIABLES_MAX = 32,      /* of a record; see put_environment() in handler.c */
+};
+
+/* The part of a handler. */
+struct exec_part {
+    const char **argv; /* owned; ends with NULL */
 };
 
 struct exec_run {
@@ -38,7 +46,7 @@ struct exec_run {
 static void log_output(struct exec_run *r, const char *stream, enum inf_log_level level,
                        struct str text)
 {
-    const char *key = r->run.record->object->key;
+    const char *key = r->run.records[0]->object->key;
     for (int n = 0; text.len && n < HANDLER_OUTPUT_LINES; n++) {
         const char *end = memchr(text.at, '\n', text.len);
         size_t len = end ? (size_t)(end - text.at) : text.len, used = len + (end != NULL);
@@ -96,13 +104,16 @@ static void collect_variables(const struct handler_record *record, const char *a
     ret[n] = NULL;
 }
 
-static struct handler_run *exec_start(struct handler *handler, struct handler_record *record)
+static struct handler_run *exec_start(struct handler *handler,
+                                      struct handler_record *const *records, size_t n)
 {
+    const struct exec_part *part = handler->part;
+    const struct handler_record *record = records[0];
     struct exec_run *r = NEW(struct exec_run);
     const char *env[VARIABLES_MAX];
     char attempt[40];
     struct child_spec spec = {
-        .argv = handler->settings.argv,
+        .argv = part->argv,
         .env = env,
         .clean_env = true,
         .input = handler_record_line(record),
@@ -111,6 +122,7 @@ static struct handler_run *exec_start(struct handler *handler, struct handler_re
         .errors_bounded = true,
         .timeout_ms = handler->settings.timeout_ms,
     };
+    assert(n == 1);
     snprintf(attempt, sizeof(attempt), "INFORMERD_ATTEMPT=%" PRIu32, record->runs);
     collect_variables(record, attempt, env);
     r->user.ops = &user_ops;
@@ -125,8 +137,60 @@ static void exec_cancel(struct handler_run *run)
     free(r);
 }
 
+/* ---- the settings ---- */
+
+static bool exec_is_set(const struct conf_handler *conf)
+{
+    return conf->exec.count > 0;
+}
+
+static int exec_check(const struct conf_handler *conf, struct inf_error *err)
+{
+    if (exec_is_set(conf) && conf->exec.items[0][0] != '/')
+        return err_set(err, INF_ECONF,
+                       "the program must be an absolute path, like /usr/local/bin/page");
+    return 0;
+}
+
+static char *exec_advise(const struct conf_handler *conf)
+{
+    const char *program = conf->exec.items[0];
+    return access(program, X_OK) == 0
+               ? NULL
+               : xasprintf("'%s' cannot be executed: %s", program, strerror(errno));
+}
+
+static void free_argv(struct exec_part *part)
+{
+    for (size_t i = 0; part->argv && part->argv[i]; i++)
+        free((char *)(uintptr_t)part->argv[i]);
+    free(part->argv);
+}
+
+static void exec_configure(struct handler *handler, const struct conf_handler *conf)
+{
+    struct exec_part *part = handler->part ? handler->part : NEW(struct exec_part);
+    free_argv(part);
+    part->argv = xcalloc(conf->exec.count + 1, sizeof(*part->argv));
+    for (size_t i = 0; i < conf->exec.count; i++)
+        part->argv[i] = xstrdup(conf->exec.items[i]);
+    handler->part = part;
+}
+
+static void exec_close(struct handler *handler)
+{
+    free_argv(handler->part);
+    free(handler->part);
+    handler->part = NULL;
+}
+
 const struct handler_kind handler_exec = {
     .name = "exec",
+    .is_set = exec_is_set,
+    .check = exec_check,
+    .advise = exec_advise,
+    .configure = exec_configure,
+    .close = exec_close,
     .start = exec_start,
     .cancel = exec_cancel,
 };

@@ -78,6 +78,7 @@ struct handler_record {
     int64_t time_us;   /* when the change was received */
     uint32_t runs;     /* in this process */
     uint32_t failures; /* of these, those that count for retry.max */
+    bool alone;        /* not delivered together with others: see handler_batch.c */
     size_t env_len, line_len;
     char text[]; /* environment, each "NAME=value" with its NUL; then the line with its newline */
 };

@@ -171,8 +171,7 @@ static void on_cancel(struct timer *timer)
 {
     struct handlers *hs = container_of(timer, struct handlers, cancel);
     for_each_handler(h, &hs->leaving) {
-        handler_log(h, INF_LOG_WARN, "stopped before %zu runs have ended; %s",
-                    h->queue.counts[RECORD_RUNNING],
+        handler_log(h, INF_LOG_WARN, "stopped before %zu runs have ended; %s", h->n_runs,
                     h->queue.on_disk ? "their records are delivered again after the next start"
                                      : "their records are lost");
         handler_cancel_runs(h);

@@ -10,6 +10,7 @@
 #include "base/alloc.h"
 #include "daemon/conf/conf_filter.h"
 #include "daemon/daemon.h"
+#include "daemon/handler/handler_kind.h"
 
 /* The order of the choices in conf_table.c. */
 _Static_assert(HANDLER_EACH == 0 && HANDLER_LATEST == 1, "deliver: each, latest");
@@ -20,8 +21,8 @@ static struct handler_settings settings_of(const struct conf_handler *c)
 {
     return (struct handler_settings){
         .name = c->name,
-        .kind = &handler_exec,
-        .argv = (const char *const *)c->exec.items, /* ends with NULL: see conf_type_list.c */
+        .kind = handler_kind_of(c),
+        .conf = c,
         .filter = conf_filter_settings(&c->filter),
         .record = {.object = c->object == CONF_OBJECT_NONE ? RECORD_NONE : RECORD_DIFF,
                    .object_verbs = c->object == CONF_OBJECT_FULL   ? RECORD_ALL_VERBS

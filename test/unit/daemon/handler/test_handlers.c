@@ -15,6 +15,7 @@
 #include "base/alloc.h"
 #include "base/base.h"
 #include "changes.h"
+#include "daemon/handler/handler_kind.h"
 #include "daemon/handler/handlers.h"
 #include "fake_spawner.h"
 #include "journal_world.h"
@@ -28,11 +29,13 @@ struct world {
     struct fake_spawner spawner;
     struct handlers handlers;
     struct handler_settings settings;
+    struct conf_handler conf;
     int drained;
     int version;
 };
 
-static const char *const argv[] = {"/bin/page", "-v", NULL};
+static char page[] = "/bin/page", verbose[] = "-v", other_page[] = "/bin/other";
+static char *argv[] = {page, verbose};
 
 static void on_log(void *owner, enum inf_log_level level, const char *line)
 {
@@ -56,9 +59,10 @@ static int set_up(void **state)
     t->handlers.host.journal = &t->journal->journal;
     t->handlers.host.owner = t->journal;
     t->handlers.host.log = on_log;
+    t->conf.exec = (struct conf_list){.items = argv, .count = ARRAY_LEN(argv)};
     t->settings = (struct handler_settings){.name = "h",
                                             .kind = &handler_exec,
-                                            .argv = argv,
+                                            .conf = &t->conf,
                                             .record.max_line = 16 * 1024,
                                             .queue_bytes = 1024 * 1024,
                                             .concurrency = 1,
@@ -260,13 +264,13 @@ static void a_failing_object_does_not_delay_others_and_keeps_its_order(void **st
 static void a_reload_delivers_parked_records_with_the_new_settings(void **state)
 {
     struct world *t = *state;
-    const char *const other[] = {"/bin/other", NULL};
+    char *other[] = {other_page};
     t->settings.retry_max = 0;
     apply(t, 1);
     change(t, "bad");
     end(t, CHILD_EXITED, 1, "exit code 1");
     assert_int_equal(status(t).parked, 1);
-    t->settings.argv = other;
+    t->conf.exec = (struct conf_list){.items = other, .count = 1};
     apply(t, 1);
     assert_runs(t, 2, "bad");
     assert_string_equal(t->spawner.argv.bytes, "/bin/other");
