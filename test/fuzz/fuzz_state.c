@@ -2,6 +2,7 @@
  * fuzz_state.c - files of a state: a byte of flags, a byte that says where the second file begins, and
  * bytes. No content crashes the loader; what it accepts is loaded again as it is after one more batch.
  */
+#include "core/object/object_packer.h"
 #include "core/state/state_record.h"
 #include "fuzz.h"
 #include "state_world.h"
@@ -37,9 +38,12 @@ static void put_file(struct state_world *w, const char *name, struct str bytes, 
 
 static void drop_object(void *ctx, const struct inf_object *object, const struct str *labels)
 {
+    const struct inf_object *ordinary = object_unpack(object); /* perhaps of a damaged frame */
     (void)ctx;
     (void)labels;
-    inf_object_unref(object); /* its frame may be damaged: the CRC was made here */
+    MUST(inf_object_json(ordinary, NULL) != NULL);
+    inf_object_unref(ordinary);
+    inf_object_unref(object);
 }
 
 /* Ids, positions and counts. */

@@ -154,7 +154,7 @@ static bool take_saved(void *ctx, size_t n, saved_object_fn *each, void *to)
 {
     struct story *s = ctx;
     for (; n && s->n_restored < s->n_saved; n--)
-        each(to, s->saved[s->n_restored++], NULL);
+        each(to, s->saved[s->n_restored++], s->saved_labels);
     return s->n_restored < s->n_saved;
 }
 

@@ -43,6 +43,7 @@ struct story {
     int64_t received_us;             /* of the last event */
     const struct inf_object **saved; /* references; see story_save() */
     size_t n_saved, n_restored;
+    const struct str *saved_labels; /* of all of them; NULL: not known */
     enum {
         STORY_BEFORE,
         STORY_RUNNING,

@@ -2,10 +2,20 @@
  * story_restore.c - an informer whose copy starts with what an earlier process has saved: it resumes,
  * or reports exactly what changed meanwhile.
  */
+#include <stdlib.h>
 #include <string.h>
 
+#include "informer/state.h"
+
+#include "base/alloc.h"
+#include "core/object/object_image.h"
+#include "core/object/object_packer.h"
 #include "core/reflector/reflector_internal.h"
 #include "story.h"
+
+enum {
+    LONG_OBJECTS = 40,
+};
 
 /* An earlier process has seen default/a, b and c, up to version 3. */
 static void save_three_objects(struct story *s)
@@ -390,6 +400,102 @@ STORY(a_copy_without_objects_is_resumed, "a stream without objects has a version
            "[   30] add default/a 6\n");
 }
 
+/* ---- damaged objects ---- */
+
+/* Objects that are long enough to be packed. */
+static void save_long_objects(struct story *s)
+{
+    for (unsigned n = 1; n <= LONG_OBJECTS; n++) {
+        char *text = xasprintf(
+            "{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"p%u\","
+            "\"namespace\":\"default\",\"uid\":\"uid-%u\",\"resourceVersion\":\"%u\"},"
+            "\"spec\":{\"nodeName\":\"node-%u\",\"containers\":[{\"name\":\"main\",\"image\":"
+            "\"registry.example.com/shop/web:1.4.2\",\"env\":[{\"name\":\"LISTEN_ADDRESS\","
+            "\"value\":\"0.0.0.0:8080\"}]}]}}",
+            n, n, n, n % 7);
+        apiserver_put_text(s->server, text);
+        free(text);
+    }
+    story_start(s);
+    story_pass(s, 10);
+    story_save(s);
+}
+
+/* The saved objects become packed ones, the @i-th with a frame that can't be expanded. Its CRC in the file
+ * was right. */
+static void pack_saved(struct story *s, struct pack_context *context, size_t i)
+{
+    static const struct pack_limits small = {.objects = 1, .window = 1000};
+    static const struct str no_labels = {"", 0};
+    struct object_packer packer;
+    object_packer_init(&packer, context, &small, 7);
+    for (size_t k = 0; k < s->n_saved; k++) /* samples of the dictionary */
+        inf_object_unref(object_pack(&packer, s->saved[k], s->n_saved));
+    for (size_t k = 0; k < s->n_saved; k++) {
+        const struct inf_object *packed = object_pack(&packer, s->saved[k], s->n_saved);
+        struct pack_dictionary *dictionary = object_image_dictionary(packed);
+        struct buf image = {0};
+        assert_non_null(dictionary);
+        object_image_put(&image, packed);
+        if (k == i)
+            memset(image.bytes + image.len - 12, 0xff, 12);
+        inf_object_unref(s->saved[k]);
+        s->saved[k] = object_image_load((struct str){image.bytes, image.len}, dictionary);
+        assert_non_null(s->saved[k]);
+        inf_object_unref(packed);
+        buf_free(&image);
+    }
+    object_packer_free(&packer);
+    s->settings.packing = context;
+    s->settings.pack_limits = &small;
+    s->saved_labels = &no_labels;
+}
+
+STORY(a_damaged_object_that_is_read_causes_one_list,
+      "a saved object that can't be expanded: its reader gets its names, and a list replaces it")
+{
+    struct pack_context *context = pack_context_new(&(struct siphash_key){1, 2});
+    const struct inf_object *object;
+    save_long_objects(s);
+    pack_saved(s, context, LONG_OBJECTS - 1);
+    story_restore(s, "40", NULL);
+    story_pass(s, 20);
+    expect(s, RESUMED("40 objects", "40"), "[   20] synced\n");
+    object = inf_store_get(s->pipeline.store, "default", "p9");
+    assert_string_equal(
+        inf_object_json(object, NULL),
+        "{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{\"namespace\":\"default\","
+        "\"uid\":\"uid-9\",\"resourceVersion\":\"9\",\"name\":\"p9\"}}");
+    assert_null(inf_handler_position(&s->handler));
+    inf_store_get(s->pipeline.store, "default", "p9");
+    story_pass(s, 20);
+    expect(s, "[   30] pods: a saved object is damaged; relisting\n"
+              "[   30] pods: watching -> filling (a saved object is damaged)\n"
+              "[   40] pods: filling -> watching (40 objects at resourceVersion 40)\n"
+              "[   40] gap: relist (a saved object is damaged)\n"
+              "[   40] update default/p9 9 (relist)\n"); /* old and new are the same */
+    object = inf_store_get(s->pipeline.store, "default", "p9");
+    assert_non_null(strstr(inf_object_json(object, NULL), "LISTEN_ADDRESS"));
+    assert_non_null(inf_handler_position(&s->handler));
+    story_pass(s, 1000);
+    expect(s, "");
+    pack_context_unref(context);
+}
+
+STORY(a_damaged_object_that_is_found_while_restoring_is_compared,
+      "an object that is found to be damaged while it is restored is not reported as added")
+{
+    struct pack_context *context = pack_context_new(&(struct siphash_key){1, 2});
+    save_long_objects(s);
+    pack_saved(s, context, 1); /* one of the first, which are samples */
+    story_restore(s, "40", NULL);
+    story_pass(s, 20);
+    expect_events(s, "[   20] gap: relist (1 saved objects are damaged)\n"
+                     "[   20] update default/p10 10 (resumed)\n" /* old and new are the same */
+                     "[   20] synced\n");
+    pack_context_unref(context);
+}
+
 /* ---- servers that can't be reached, or have no such resource ---- */
 
 /* covers: P5 */
@@ -481,6 +587,8 @@ int main(void)
         cmocka_unit_test(a_handler_added_while_restoring_gets_every_object_once),
         cmocka_unit_test(an_informer_that_is_closed_while_restoring_leaves_nothing),
         cmocka_unit_test(a_copy_without_objects_is_resumed),
+        cmocka_unit_test(a_damaged_object_that_is_read_causes_one_list),
+        cmocka_unit_test(a_damaged_object_that_is_found_while_restoring_is_compared),
         cmocka_unit_test(the_copy_is_readable_while_the_server_is_not_reached),
         cmocka_unit_test(a_missing_optional_resource_deletes_the_restored_objects),
         cmocka_unit_test(a_watch_that_changes_while_restoring_is_listed),

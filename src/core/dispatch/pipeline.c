@@ -192,6 +192,10 @@ static void pipeline_pump(struct task *task)
 {
     struct pipeline *p = container_of(task, struct pipeline, pump);
     bool more;
+    if (p->list_damaged && !p->closed) {
+        p->list_damaged = false;
+        reflector_list_damaged(&p->reflector, "a saved object is damaged");
+    }
     do {
         more = pipeline_step(p);
         more |= dispatch_step(&p->dispatch, !p->emitting && !p->restoring);
@@ -227,16 +231,28 @@ static void pipeline_on_lend(void *ctx)
     clock_free_later(p->clock, &p->lent, take_back_lent);
 }
 
+/* A saved object was read for the first time, and its frame is damaged: the pump lists, once. Not while
+ * the differences of a list are emitted, which replaces it. */
+static void pipeline_on_damaged(void *ctx)
+{
+    struct pipeline *p = ctx;
+    if (p->closed || p->emitting || p->n_damaged++)
+        return;
+    p->list_damaged = true;
+    task_schedule(p->clock, &p->pump);
+}
+
 static void pipeline_tear_down(struct task *task);
 
 void pipeline_init(struct pipeline *p, const char *name, struct source *source, struct clock *clock,
                    const struct siphash_key *key, struct log *log,
                    const struct pipeline_settings *settings)
 {
+    static const struct store_events events = {pipeline_on_lend, pipeline_on_damaged};
     *p = (struct pipeline){.clock = clock, .key = *key};
     p->store = store_new(key, settings->indexes, settings->n_indexes);
     list_init(&p->lent.node);
-    store_on_lend(p->store, pipeline_on_lend, p);
+    store_set_events(p->store, &events, p);
     store_pack(p->store, settings->packing, settings->pack_limits);
     if (settings->coalesce)
         fifo_coalesce(&p->fifo, key);

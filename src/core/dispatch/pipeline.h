@@ -45,6 +45,7 @@ struct pipeline {
     struct generation *restoring; /* gets the objects of `supply`; NULL: it is current, or none */
     struct object_supply supply;
     size_t n_damaged;    /* objects of `supply` that can't be used; 0 after a list */
+    bool list_damaged;   /* one was found when it was read: the pump has to list */
     bool resumable;      /* the restored copy was once complete */
     int64_t restored_us; /* when the restored copy was written; 0: there is none */
 

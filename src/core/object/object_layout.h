@@ -33,10 +33,11 @@ enum object_part {
 
 /* There are as many as there are objects in the cluster: no byte more than is needed. */
 struct inf_object {
-    uint32_t refs        : 29;
+    uint32_t refs        : 28;
     uint32_t sole_status : 1; /* see struct last_writers */
     uint32_t sole_other  : 1;
     uint32_t packed      : 1;
+    uint32_t damaged     : 1;  /* see object_is_damaged() */
     uint32_t text_len;         /* before packing */
     uint16_t at[OBJECT_PARTS]; /* where in `bytes` each part begins; names are short */
     char bytes[];

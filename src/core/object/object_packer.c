@@ -13,6 +13,7 @@
 
 #include "base/alloc.h"
 #include "base/base.h"
+#include "base/text/json_string.h"
 #include "core/object/object_layout.h"
 
 static const struct pack_limits default_limits = {
@@ -73,6 +74,7 @@ static void copy_head(struct inf_object *copy, const struct inf_object *object)
 {
     memcpy(copy, object, head_size(object));
     copy->refs = 1;
+    copy->damaged = false;
 }
 
 void object_free_packed(struct inf_object *packed)
@@ -310,6 +312,8 @@ const struct inf_object *object_pack_restored(struct object_packer *packer,
 
 bool object_repack_is_due(const struct object_packer *packer, const struct inf_object *held)
 {
+    if (held->damaged)
+        return false;
     if (held->packed)
         return packed_text_of(held).dictionary != packer->dictionary;
     return packer->dictionary && held->text_len >= packer->limits.text_min;
@@ -318,7 +322,12 @@ bool object_repack_is_due(const struct object_packer *packer, const struct inf_o
 const struct inf_object *object_repack(struct object_packer *packer, const struct inf_object *held)
 {
     const struct inf_object *object = object_unpack(held), *repacked;
-    struct packed_parts parts = compress_text(packer, object);
+    struct packed_parts parts;
+    if (held->damaged) { /* found just now: it stays as it is */
+        inf_object_unref(object);
+        return inf_object_ref(held);
+    }
+    parts = compress_text(packer, object);
     packer->repacked++;
     repacked = join_parts(object, &parts);
     inf_object_unref(object);
@@ -349,12 +358,58 @@ const struct inf_object *object_try_unpack(const struct inf_object *object)
     return NULL;
 }
 
+bool object_is_damaged(const struct inf_object *object)
+{
+    return object->damaged;
+}
+
+static void put_name(struct buf *text, const char *field, const char *value)
+{
+    if (!value[0])
+        return;
+    json_put_key(text, field);
+    json_put_string(text, str_of(value));
+    buf_putc(text, ',');
+}
+
+/* What is known of an object without its text. */
+static void put_identity(struct buf *text, const struct inf_object *object)
+{
+    buf_putc(text, '{');
+    put_name(text, "kind", inf_object_kind(object));
+    put_name(text, "apiVersion", inf_object_api_version(object));
+    json_put_key(text, "metadata");
+    buf_putc(text, '{');
+    put_name(text, "namespace", inf_object_namespace(object));
+    put_name(text, "uid", inf_object_uid(object));
+    put_name(text, "resourceVersion", inf_object_resource_version(object));
+    json_put_key(text, "name");
+    json_put_string(text, str_of(inf_object_name(object)));
+    buf_puts(text, "}}");
+}
+
+/* The mark is the only change of an object after it was made: no reader depends on it. */
+static const struct inf_object *stand_in_for(const struct inf_object *object)
+{
+    struct buf text = {0};
+    struct inf_object *copy;
+    put_identity(&text, object);
+    copy = xmalloc(head_size(object) + text.len + 1);
+    copy_head(copy, object);
+    copy->packed = false;
+    copy->damaged = true;
+    copy->text_len = (uint32_t)text.len;
+    memcpy(copy->bytes + copy->at[PART_TEXT], text.bytes, text.len);
+    copy->bytes[copy->at[PART_TEXT] + text.len] = '\0';
+    ((struct inf_object *)(uintptr_t)object)->damaged = true;
+    buf_free(&text);
+    return copy;
+}
+
 const struct inf_object *object_unpack(const struct inf_object *object)
 {
     const struct inf_object *copy = object_try_unpack(object);
-    if (!copy)
-        abort(); /* memory was overwritten: going on would deliver a wrong object */
-    return copy;
+    return copy ? copy : stand_in_for(object);
 }
 
 /* The hash of the text with the key of @context. It is stored in an object that was packed in that
@@ -387,6 +442,7 @@ static bool has_same_text(const struct inf_object *a, const struct inf_object *b
 bool object_equal(const struct inf_object *a, const struct inf_object *b)
 {
     return a == b || (a->text_len == b->text_len && /* mostly they differ here already */
+                      !a->damaged && !b->damaged &&
                       strcmp(inf_object_resource_version(a), inf_object_resource_version(b)) == 0 &&
                       strcmp(inf_object_uid(a), inf_object_uid(b)) == 0 && has_same_text(a, b));
 }

@@ -115,11 +115,14 @@ const struct inf_object *object_repack(struct object_packer *packer, const struc
 
 bool object_is_packed(const struct inf_object *object);
 
-/* The ordinary form of @object, with one reference for the caller. */
+/* The ordinary form of @object, with one reference for the caller. If its frame is damaged, @object is
+ * marked, and the result has only its kind, names, uid and version. */
 const struct inf_object *object_unpack(const struct inf_object *object);
 
-/* The same for an object that was not packed here (core/object/object_image.h): NULL if its frame is
- * damaged. */
+/* Whether that was found out about @object, or it is such a result. It does not equal any other object. */
+bool object_is_damaged(const struct inf_object *object);
+
+/* The same, but NULL if its frame is damaged. */
 const struct inf_object *object_try_unpack(const struct inf_object *object);
 
 /* Packs with @dictionary (takes a reference), of objects that were packed before a restart. */

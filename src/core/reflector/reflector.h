@@ -189,6 +189,10 @@ void reflector_restore(struct reflector *r, const char *version, const char *why
  * reports the differences with @why. */
 void reflector_list_restored(struct reflector *r, const char *why);
 
+/* The store can't read an object. Cancels the open request and lists, and reports the differences with
+ * @why. */
+void reflector_list_damaged(struct reflector *r, const char *why);
+
 /* Replaces reflector_start() if the store has objects of @version: lists, and reports the
  * differences with @why. */
 void reflector_continue(struct reflector *r, const char *version, const char *why);

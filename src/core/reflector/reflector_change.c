@@ -39,13 +39,18 @@ static void note_redefined(struct reflector *r, const char *why)
 }
 
 /* If held, the list starts on release: see reflector_hold(). */
-static void list_redefined(struct reflector *r, const char *why)
+static void list_again(struct reflector *r, const char *why)
 {
-    note_redefined(r, why);
     if (!r->held)
         reflector_request_all(r, why);
     else if (r->sm.state != REFLECTOR_WAITING && r->sm.state != REFLECTOR_QUEUED)
         sm_move(&r->sm, REFLECTOR_WAITING, "%s", why);
+}
+
+static void list_redefined(struct reflector *r, const char *why)
+{
+    note_redefined(r, why);
+    list_again(r, why);
 }
 
 void reflector_change(struct reflector *r, const char *name, struct source *source,
@@ -103,6 +108,15 @@ void reflector_list_restored(struct reflector *r, const char *why)
         str_replace(&r->sync_reason, why);
     r->next = NEXT_LIST_NEWEST;
     r->sync_code = INF_EDECODE;
+}
+
+void reflector_list_damaged(struct reflector *r, const char *why)
+{
+    if (r->sm.state == REFLECTOR_CLOSED)
+        return;
+    forget_request(r);
+    reflector_list_restored(r, why);
+    list_again(r, why);
 }
 
 void reflector_moved(struct reflector *r, const char *why)

@@ -61,7 +61,7 @@ const struct inf_object *inf_store_next_in(const struct inf_store *store, const 
     const struct inf_object *object;
     if (!next_entry(store, ns, cursor))
         return NULL;
-    object = object_unpack(cursor->last);
+    object = store_unpack(store, cursor->last);
     inf_object_unref(cursor->last);
     return cursor->last = object; /* valid until the next step */
 }
@@ -80,9 +80,10 @@ void inf_cursor_end(struct inf_cursor *cursor)
 /* ---- without an index ---- */
 
 /* Calls @each with the ordinary form of @held. */
-static bool call_each(inf_object_fn *each, void *ctx, const struct inf_object *held)
+static bool call_each(const struct inf_store *store, inf_object_fn *each, void *ctx,
+                      const struct inf_object *held)
 {
-    const struct inf_object *object = object_unpack(held);
+    const struct inf_object *object = store_unpack(store, held);
     bool more = each(ctx, object);
     inf_object_unref(object);
     return more;
@@ -92,7 +93,7 @@ void store_each(const struct inf_store *store, const char *ns, inf_object_fn *ea
 {
     struct entry_range range = generation_range(store_current(store), ns);
     struct entry *e;
-    while ((e = entry_range_next(&range)) && call_each(each, ctx, e->object))
+    while ((e = entry_range_next(&range)) && call_each(store, each, ctx, e->object))
         continue;
 }
 
@@ -108,14 +109,14 @@ static void remember_last(const struct inf_store *store, struct inf_cursor *curs
 }
 
 /* Calls @each with the ordinary form of @held if that matches. */
-static bool call_if_matches(const struct object_query *query, const struct inf_object *held,
-                            inf_object_fn *each, void *ctx)
+static bool call_if_matches(const struct inf_store *store, const struct object_query *query,
+                            const struct inf_object *held, inf_object_fn *each, void *ctx)
 {
     const struct inf_object *object;
     bool more;
     if (!query->may_match(query->selector, held))
         return true;
-    object = object_unpack(held);
+    object = store_unpack(store, held);
     more = !query->matches(query->selector, object) || each(ctx, object);
     inf_object_unref(object);
     return more;
@@ -128,7 +129,7 @@ bool store_by_query(const struct inf_store *store, const struct object_query *qu
     struct entry *e, *last = NULL;
     bool more = true;
     for (; more && *budget && (e = entry_range_next(&range)); --*budget) {
-        more = call_if_matches(query, e->object, each, ctx);
+        more = call_if_matches(store, query, e->object, each, ctx);
         last = e;
     }
     remember_last(store, cursor, last);
@@ -138,14 +139,14 @@ bool store_by_query(const struct inf_store *store, const struct object_query *qu
 /* ---- by index ---- */
 
 /* Calls @each for the objects in @ns ("": all), in order. Frees the array. */
-static void each_sorted(const struct inf_object **objects, size_t n, const char *ns,
-                        inf_object_fn *each, void *ctx)
+static void each_sorted(const struct inf_store *store, const struct inf_object **objects, size_t n,
+                        const char *ns, inf_object_fn *each, void *ctx)
 {
     bool more = true;
     index_sort(objects, n);
     for (size_t i = 0; i < n && more; i++)
         if (!*ns || strcmp(inf_object_namespace(objects[i]), ns) == 0)
-            more = call_each(each, ctx, objects[i]);
+            more = call_each(store, each, ctx, objects[i]);
     free(objects);
 }
 
@@ -164,11 +165,11 @@ static void each_in_bucket(const struct inf_store *store, const struct index_buc
     bool more = true;
     if (are_few(store, bucket->count)) {
         const struct inf_object **objects = xcalloc(bucket->count, sizeof(*objects));
-        each_sorted(objects, index_collect(bucket, objects), "", each, ctx);
+        each_sorted(store, objects, index_collect(bucket, objects), "", each, ctx);
         return;
     }
     while (more && (e = entry_range_next(&range)))
-        more = !index_is_in(set, e, bucket) || call_each(each, ctx, e->object);
+        more = !index_is_in(set, e, bucket) || call_each(store, each, ctx, e->object);
 }
 
 /* Objects without a namespace are no range: there may be others between them. */
@@ -178,7 +179,7 @@ static void each_without_namespace(const struct inf_store *store, inf_object_fn 
     struct entry *e;
     bool more = true;
     while (more && (e = entry_range_next(&range)))
-        more = *inf_object_namespace(e->object) || call_each(each, ctx, e->object);
+        more = *inf_object_namespace(e->object) || call_each(store, each, ctx, e->object);
 }
 
 int inf_store_by_index(const struct inf_store *store, const char *index, const char *value,
@@ -201,6 +202,7 @@ int inf_store_by_index(const struct inf_store *store, const char *index, const c
 }
 
 struct filtered {
+    const struct inf_store *store;
     const struct object_query *query;
     inf_object_fn *each;
     void *ctx;
@@ -211,7 +213,7 @@ static bool call_filtered(void *ctx, const struct inf_object *object)
     const struct filtered *f = ctx;
     if (*f->query->ns && strcmp(inf_object_namespace(object), f->query->ns) != 0)
         return true;
-    return call_if_matches(f->query, object, f->each, f->ctx);
+    return call_if_matches(f->store, f->query, object, f->each, f->ctx);
 }
 
 bool store_by_indexed_path(const struct inf_store *store, const struct inf_path *path,
@@ -219,7 +221,7 @@ bool store_by_indexed_path(const struct inf_store *store, const struct inf_path 
                            void *ctx)
 {
     const struct index_set *set = &store_current(store)->indexes;
-    struct filtered filtered = {query, each, ctx};
+    struct filtered filtered = {store, query, each, ctx};
     const struct index_bucket *bucket;
     for (size_t i = 0; i < set->n_defs; i++) {
         if (set->incomplete || !index_is_by_path(&set->defs[i], path))
@@ -277,7 +279,7 @@ bool store_by_labels(const struct inf_store *store, const struct label_query *qu
         struct index_bucket *labels = e->members[INDEX_LABELS].bucket;
         last = e;
         if (labels ? bucket_matches(labels, query_id, query) : unlabelled)
-            more = call_each(each, ctx, e->object);
+            more = call_each(store, each, ctx, e->object);
     }
     remember_last(store, cursor, last);
     return more && *budget > 0;
@@ -311,6 +313,6 @@ bool store_few_by_labels(const struct inf_store *store, const struct label_query
         return false;
     objects = xcalloc(n + 1, sizeof(*objects));
     collect_by_labels(set, query, query_id, objects);
-    each_sorted(objects, n, query->ns, each, ctx);
+    each_sorted(store, objects, n, query->ns, each, ctx);
     return true;
 }

@@ -219,13 +219,26 @@ static bool is_unchanged(const struct inf_object *old, const struct inf_object *
     return object_equal(old, new) && !MUTANT("relist-emits-equal");
 }
 
+/* The ordinary form of @held, the previous state of @new. A damaged one of the same version was the same
+ * as @new: nothing has changed, but the event makes its receivers save it again. */
+static const struct inf_object *unpack_former(const struct inf_store *store,
+                                              const struct inf_object *held,
+                                              const struct inf_object *new)
+{
+    const struct inf_object *old = store_unpack(store, held);
+    if (!object_is_damaged(old) || !is_same_state(old, new))
+        return old;
+    inf_object_unref(old);
+    return inf_object_ref(new);
+}
+
 /* @held is the previous state, perhaps packed, and @new_held the form of @new in the store. */
 static void emit_change(const struct emitter *to, const struct inf_object *held,
                         const struct inf_object *new, const struct inf_object *new_held,
                         enum inf_origin origin)
 {
     const struct inf_object *old =
-        MUTANT("old-state-packed") ? inf_object_ref(held) : object_unpack(held);
+        MUTANT("old-state-packed") ? inf_object_ref(held) : unpack_former(to->store, held, new);
     struct inf_event event = {.verb = INF_MODIFIED,
                               .origin = origin,
                               .old_object = old,
@@ -244,7 +257,7 @@ static void emit_change(const struct emitter *to, const struct inf_object *held,
 static void emit_lost(const struct emitter *to, const struct inf_object *held,
                       enum inf_origin origin)
 {
-    const struct inf_object *old = object_unpack(held);
+    const struct inf_object *old = store_unpack(to->store, held);
     emit_deleted(to, old, held, origin, /* final= */ false);
     inf_object_unref(old);
 }
@@ -309,7 +322,7 @@ static void take_over_kept(struct generation *next, const struct generation *for
         struct entry *e = generation_find(former, object_key(identity));
         if (e && object_may_be(e->object, identity) &&
             !generation_find(next, object_key(identity))) {
-            const struct inf_object *object = object_unpack(e->object);
+            const struct inf_object *object = object_unpack(e->object); /* or what is known of it */
             generation_put(next, object);
             inf_object_unref(object);
         }
@@ -361,9 +374,10 @@ static bool emit_all_present(const struct emitter *to, size_t *budget)
         struct entry *was = generation_find(store->former, object_key(held));
         --*budget;
         if (was && (is_unchanged(was->object, held) ||
-                    (store->redefined && is_same_state(was->object, held))))
+                    (store->redefined && is_same_state(was->object, held) &&
+                     !object_is_damaged(was->object))))
             continue;
-        new = object_unpack(held);
+        new = store_unpack(store, held);
         if (was)
             emit_change(to, was->object, new, held, store->origin);
         else

@@ -57,10 +57,18 @@ void store_pack(struct inf_store *store, struct pack_context *context,
  * true when none is left. */
 bool store_repack_some(struct inf_store *store, size_t budget);
 
-/* The ordinary form of @held, borrowed until store_take_back(). Calls `on_lend` if that is pending
- * now and was not before. */
+/* For the owner of a store. Both may come from within a read. */
+struct store_events {
+    void (*on_lend)(void *ctx);    /* store_take_back() is pending now and was not before */
+    void (*on_damaged)(void *ctx); /* an object can't be read: only a list has it (may be NULL) */
+};
+void store_set_events(struct inf_store *store, const struct store_events *events, void *ctx);
+
+/* The ordinary form of @held, with one reference for the caller: object_unpack(). */
+const struct inf_object *store_unpack(const struct inf_store *store, const struct inf_object *held);
+
+/* The same, borrowed until store_take_back(). */
 const struct inf_object *store_lend(const struct inf_store *store, const struct inf_object *held);
-void store_on_lend(struct inf_store *store, void (*on_lend)(void *ctx), void *ctx);
 void store_take_back(struct inf_store *store);
 
 /* ---- single changes ---- */
@@ -129,7 +137,7 @@ void store_copy(struct inf_store *store, const struct inf_store *from, const cha
 /* Adds an object of an earlier process, packed or ordinary (borrowed), to @next. @labels is the text of its
  * metadata.labels, empty if it has none; NULL: not known. A packed one in a compact store without index
  * definitions whose labels are known is not expanded. Returns false if an object that was expanded is
- * damaged. */
+ * damaged: then it is added, but only a list has its contents. */
 bool generation_restore(struct generation *next, const struct inf_object *restored,
                         const struct str *labels);
 

@@ -46,7 +46,7 @@ struct inf_store {
 struct lent {
     const struct inf_object **objects; /* references */
     size_t count, capacity;
-    void (*on_lend)(void *ctx);
+    const struct store_events *events; /* NULL: none */
     void *ctx;
 };
 

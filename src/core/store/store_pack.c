@@ -3,7 +3,8 @@
  *
  * Changes pack what they add (store.c). store_repack_some() packs the rest in slices: all objects after
  * packing was switched on, those with an older dictionary later. A reader gets an ordinary object, which the
- * store keeps until store_take_back(). Nothing here fails.
+ * store keeps until store_take_back(). A restored object whose frame is damaged is reported to the owner,
+ * and its reader gets what is known without it.
  */
 #include "base/alloc.h"
 #include "core/object/object.h"
@@ -49,10 +50,19 @@ bool store_repack_some(struct inf_store *store, size_t budget)
     return true;
 }
 
-void store_on_lend(struct inf_store *store, void (*on_lend)(void *ctx), void *ctx)
+void store_set_events(struct inf_store *store, const struct store_events *events, void *ctx)
 {
-    store->lent->on_lend = on_lend;
+    store->lent->events = events;
     store->lent->ctx = ctx;
+}
+
+const struct inf_object *store_unpack(const struct inf_store *store, const struct inf_object *held)
+{
+    const struct inf_object *object = object_unpack(held);
+    const struct lent *lent = store->lent;
+    if (object_is_damaged(object) && lent->events && lent->events->on_damaged)
+        lent->events->on_damaged(lent->ctx);
+    return object;
 }
 
 const struct inf_object *store_lend(const struct inf_store *store, const struct inf_object *held)
@@ -61,14 +71,14 @@ const struct inf_object *store_lend(const struct inf_store *store, const struct 
     const struct inf_object *object;
     if (!object_is_packed(held)) /* the store itself keeps it */
         return held;
-    object = object_unpack(held);
+    object = store_unpack(store, held);
     if (lent->count == lent->capacity) {
         lent->capacity = lent->capacity ? lent->capacity * 2 : 8;
         lent->objects = xrealloc(lent->objects, lent->capacity * sizeof(struct inf_object *));
     }
     lent->objects[lent->count++] = object;
-    if (lent->count == 1 && lent->on_lend)
-        lent->on_lend(lent->ctx);
+    if (lent->count == 1 && lent->events)
+        lent->events->on_lend(lent->ctx);
     return object;
 }
 

@@ -3,7 +3,7 @@
  * earlier process has saved.
  *
  * Observers of the store end, because they would miss these changes. A saved object that can't be unpacked
- * is refused; nothing else fails.
+ * is added as a damaged one; nothing else fails.
  */
 #include <assert.h>
 
@@ -30,20 +30,22 @@ void store_copy(struct inf_store *store, const struct inf_store *from, const cha
     store_advance(store, from->resource_version);
 }
 
-/* Adds @restored, whose text is needed. */
+/* Adds @restored, whose text is needed. If it is damaged, its names are: a list finds out whether it has
+ * changed. */
 static bool restore_expanded(struct generation *next, const struct inf_object *restored,
                              struct entry *e, uint64_t hash)
 {
-    const struct inf_object *object = object_try_unpack(restored), *held;
-    if (!object)
-        return false;
-    held = object_pack_restored(&next->store->packer, restored, object, generation_count(next));
+    const struct inf_object *object = object_unpack(restored), *held;
+    bool damaged = object_is_damaged(object);
+    held = damaged ? inf_object_ref(restored)
+                   : object_pack_restored(&next->store->packer, restored, object,
+                                          generation_count(next));
     if (e)
         inf_object_unref(generation_swap(next, e, held, object));
     else
         generation_add(next, held, object, hash);
     inf_object_unref(object);
-    return true;
+    return !damaged;
 }
 
 /* The last one of a key wins, as in generation_put(). */
@@ -58,7 +60,7 @@ bool generation_restore(struct generation *next, const struct inf_object *restor
     if (e || !labels || next->indexes.n_defs || !packer->context || !object_is_packed(restored))
         return restore_expanded(next, restored, e, hash);
     if (!object_packer_adopt(packer, restored, generation_count(next)))
-        return false;
+        return restore_expanded(next, restored, e, hash);
     generation_add_labelled(next, inf_object_ref(restored), *labels, hash);
     return true;
 }

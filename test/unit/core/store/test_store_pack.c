@@ -54,12 +54,13 @@ static void on_lend(void *ctx)
 
 static int set_up(void **state)
 {
+    static const struct store_events events = {.on_lend = on_lend};
     struct fixture *f = test_calloc(1, sizeof(*f));
     f->context = pack_context_new(&(struct siphash_key){1, 2});
     f->node_path = path_from("spec.nodeName");
     f->node = index_by_path("node", f->node_path);
     f->store = store_new(&(struct siphash_key){1, 2}, &f->node, 1);
-    store_on_lend(f->store, on_lend, f);
+    store_set_events(f->store, &events, f);
     store_pack(f->store, f->context, &small);
     *state = f;
     return 0;
