@@ -1,6 +1,6 @@
 /*
  * access.h - preflight requests: the server's version and resources, our identity there, the meaning
- * of a resource name, and our permissions.
+ * of a resource name, our permissions, and any other document of the server.
  *
  *     inf_identity_request(client, &app->identity, on_identity);
  *     inf_access_request(client, &app->access, "deploy", "shop", on_access, &err);
@@ -115,6 +115,24 @@ typedef void inf_resources_cb(struct inf_request *request, const struct inf_api_
  */
 INF_API int inf_resources_request(struct inf_client *client, struct inf_request *request,
                                   inf_resources_cb *on_done);
+
+/** Receives the @len bytes of a JSON document, NUL-terminated and valid until it returns; or NULL and the
+ * error. */
+typedef void inf_document_cb(struct inf_request *request, const char *json, size_t len,
+                             const struct inf_error *err);
+
+/**
+ * Requests a JSON document of the server by GET: @path is a path with an optional query, as
+ * "/openapi/v3" or "/apis/apps/v1/deployments?limit=1", already escaped. @accept lists media types of
+ * JSON, for example for a Table; NULL means application/json.
+ *
+ * The document is not interpreted, except that our credentials are removed from it. Fails with INF_ETOOBIG
+ * if it exceeds 16 MiB, or with the error that the status of the response stands for. Returns 0, or
+ * -INF_EINVAL if @path does not begin with '/', if @path contains a space or either a control character, or
+ * if @request is active.
+ */
+INF_API int inf_document_request(struct inf_client *client, struct inf_request *request,
+                                 const char *path, const char *accept, inf_document_cb *on_done);
 
 /**
  * Resolves the resource name @text without a server. That is possible if @text names group and

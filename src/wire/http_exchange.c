@@ -2,8 +2,8 @@
  * http_exchange.c - the response side of a server connection: heads, chunks, progress.
  *
  * A response has a length, or is chunked, or ends with the connection if the client uses HTTP/1.0.
- * All responses are marked no-store, because they describe the current state. Write errors are
- * handled by http_server.c.
+ * Responses are marked no-store, because they describe the current state, unless the user decides
+ * otherwise. Write errors are handled by http_server.c.
  */
 #include "wire/http_exchange.h"
 
@@ -19,6 +19,8 @@ static const char *reason_of(int status)
 {
     switch (status) {
     case 200: return "OK";
+    case 301: return "Moved Permanently";
+    case 304: return "Not Modified";
     case 400: return "Bad Request";
     case 401: return "Unauthorized";
     case 403: return "Forbidden";
@@ -62,17 +64,21 @@ void *http_exchange_client(const struct http_exchange *x)
 void http_exchange_header(struct http_exchange *x, const char *name, const char *value)
 {
     assert(!strpbrk(name, "\r\n:") && !strpbrk(value, "\r\n"));
+    x->has_cache_control |= strcmp(name, "Cache-Control") == 0;
     buf_printf(&x->headers, "%s: %s\r\n", name, value);
 }
 
 static void exchange_put_head(struct http_exchange *x, struct buf *out, int status,
                               const char *content_type)
 {
-    assert(status >= 200 && status != 204 && status != 304);
-    buf_printf(out, "HTTP/1.1 %d %s\r\nContent-Type: %s\r\nCache-Control: no-store\r\n", status,
-               reason_of(status), content_type);
+    assert(status >= 200 && status != 204);
+    buf_printf(out, "HTTP/1.1 %d %s\r\nContent-Type: %s\r\n", status, reason_of(status),
+               content_type);
+    if (!x->has_cache_control)
+        buf_puts(out, "Cache-Control: no-store\r\n");
     buf_put(out, x->headers.bytes, x->headers.len);
     buf_free(&x->headers);
+    x->has_cache_control = false;
     if (x->after != AFTER_KEEP_ALIVE)
         buf_puts(out, "Connection: close\r\n");
     else if (request_of(x)->http_1_0)
@@ -112,8 +118,11 @@ void http_exchange_reply(struct http_exchange *x, int status, const char *conten
     struct buf out = {0};
     assert(x->sm.state != X_STREAMING && "it was started");
     exchange_put_head(x, &out, status, content_type);
-    buf_printf(&out, "Content-Length: %zu\r\n\r\n", len);
-    if (!request_of(x)->head)
+    if (status == 304)
+        buf_puts(&out, CRLF);
+    else
+        buf_printf(&out, "Content-Length: %zu\r\n\r\n", len);
+    if (status != 304 && !request_of(x)->head)
         buf_put(&out, bytes, len);
     sm_move(&x->sm, X_SENDING, "%d", status);
     exchange_send(x, out.bytes, out.len);

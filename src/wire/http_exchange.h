@@ -44,12 +44,12 @@ void http_exchange_set_user(struct http_exchange *x, struct http_exchange_user *
 void *http_exchange_client(const struct http_exchange *x);
 
 /* Adds a header to the response, before reply or start. Name and value must not contain line
- * ends. */
+ * ends. Cache-Control replaces the default no-store. */
 void http_exchange_header(struct http_exchange *x, const char *name, const char *value);
 
 /*
- * Sends the whole response (copied); without the body if the request is a HEAD. @status must allow
- * a body: 200 or more, neither 204 nor 304. Finishes the exchange.
+ * Sends the whole response (copied); without the body if the request is a HEAD or @status is 304.
+ * @status is 200 or more, and not 204. Finishes the exchange.
  */
 void http_exchange_reply(struct http_exchange *x, int status, const char *content_type,
                          const char *bytes, size_t len);

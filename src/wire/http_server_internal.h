@@ -61,6 +61,7 @@ struct http_exchange {
 
     struct http_exchange_user *user; /* NULL: only on_request */
     struct buf headers;              /* by http_exchange_header() */
+    bool has_cache_control;          /* among them */
     bool chunked;
     bool waiting;    /* for on_drain of the stream */
     int64_t written; /* bytes, in total */

@@ -1,5 +1,5 @@
 /*
- * tls_digest.c - HMAC-SHA256 with OpenSSL's EVP_MAC.
+ * tls_digest.c - HMAC-SHA256 with OpenSSL's EVP_MAC, and SHA-512.
  *
  * A key is prepared once and used for many digests. A failure aborts: a wrong digest could reveal
  * secrets.
@@ -71,4 +71,14 @@ void tls_digest_make(struct tls_digest *d, const struct str *parts, size_t n_par
     }
     digest_must(EVP_MAC_final(d->keyed, ret, &made, TLS_DIGEST_BYTES) == 1 &&
                 made == TLS_DIGEST_BYTES);
+}
+
+void tls_hash_sha512(struct str text, char ret[TLS_HASH_SIZE])
+{
+    unsigned char hash[EVP_MAX_MD_SIZE];
+    unsigned int made = 0;
+    digest_must(EVP_Digest(text.at, text.len, hash, &made, EVP_sha512(), NULL) == 1 &&
+                2 * made + 1 == TLS_HASH_SIZE);
+    for (unsigned int i = 0; i < made; i++)
+        snprintf(ret + (size_t)2 * i, 3, "%02X", hash[i]);
 }

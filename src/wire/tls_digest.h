@@ -1,5 +1,6 @@
 /*
- * tls_digest.h - HMAC-SHA256, to detect changes of values that must stay secret.
+ * tls_digest.h - HMAC-SHA256, to detect changes of values that must stay secret; and SHA-512 of public
+ * ones.
  */
 #ifndef WIRE_TLS_DIGEST_H
 #define WIRE_TLS_DIGEST_H
@@ -11,6 +12,7 @@
 enum {
     TLS_DIGEST_KEY = 32,   /* bytes of a key */
     TLS_DIGEST_BYTES = 32, /* bytes of a digest */
+    TLS_HASH_SIZE = 129,   /* a SHA-512 in hexadecimal digits, with its NUL */
 };
 
 /* Makes a random key. */
@@ -27,5 +29,8 @@ void tls_digest_free(struct tls_digest *digest); /* NULL is allowed */
  * digests. */
 void tls_digest_make(struct tls_digest *digest, const struct str *parts, size_t n_parts,
                      unsigned char ret[TLS_DIGEST_BYTES]);
+
+/* The SHA-512 of @text in upper case digits. */
+void tls_hash_sha512(struct str text, char ret[TLS_HASH_SIZE]);
 
 #endif

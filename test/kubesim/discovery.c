@@ -1,5 +1,6 @@
 /*
- * Discovery: groups, versions, resources, the version of the server and its health.
+ * Discovery: groups, versions, resources, the version of the server and its health; and OpenAPI documents
+ * in the smallest form that `kubectl explain` reads.
  */
 #include <string.h>
 
@@ -116,6 +117,70 @@ static bool version_known(const struct store *store, const char *api_version)
     return false;
 }
 
+/* ---- OpenAPI ---- */
+
+/* Each version has its document; the hash is only an example. */
+static void put_openapi_list(struct buf *out, const struct store *store)
+{
+    const char *comma = "";
+    buf_puts(out, "{\"paths\":{");
+    list_for_each(n, &store->resources) {
+        const struct resource *r = container_of(n, struct resource, node);
+        if (r->hidden || first_of(store, r->group) != r)
+            continue;
+        buf_printf(out, "%s\"%s/%s\":{\"serverRelativeURL\":\"/openapi/v3/%s/%s?hash=6B73\"}",
+                   comma, r->group[0] ? "apis" : "api", r->api_version,
+                   r->group[0] ? "apis" : "api", r->api_version);
+        comma = ",";
+    }
+    buf_puts(out, "}}");
+}
+
+/* From it kubectl takes the kind of a resource. */
+static void put_openapi_path(struct buf *out, const struct resource *r)
+{
+    buf_printf(out,
+               "\"/%s/%s/%s\":{\"get\":{\"x-kubernetes-action\":\"list\","
+               "\"x-kubernetes-group-version-kind\":{\"group\":\"%s\",\"kind\":\"%s\",\"version\":"
+               "\"%s\"}}}",
+               r->group[0] ? "apis" : "api", r->api_version, r->plural, r->group, r->kind,
+               r->version);
+}
+
+static void put_openapi_schema(struct buf *out, const struct resource *r)
+{
+    buf_printf(out,
+               "\"%s.%s\":{\"description\":\"%s is a resource of kubesim.\",\"type\":\"object\","
+               "\"properties\":{\"kind\":{\"description\":\"The kind.\",\"type\":\"string\"}},"
+               "\"x-kubernetes-group-version-kind\":[{\"group\":\"%s\",\"kind\":\"%s\",\"version\":"
+               "\"%s\"}]}",
+               r->api_version, r->kind, r->kind, r->group, r->kind, r->version);
+}
+
+static void put_each(struct buf *out, const struct store *store, const char *api_version,
+                     void (*put)(struct buf *out, const struct resource *r))
+{
+    const char *comma = "";
+    list_for_each(n, &store->resources) {
+        const struct resource *r = container_of(n, struct resource, node);
+        if (r->hidden || strcmp(r->api_version, api_version) != 0)
+            continue;
+        buf_puts(out, comma);
+        put(out, r);
+        comma = ",";
+    }
+}
+
+static void put_openapi(struct buf *out, const struct store *store, const char *api_version)
+{
+    buf_puts(out, "{\"openapi\":\"3.0.0\",\"info\":{\"title\":\"Kubernetes\",\"version\":"
+                  "\"v1.36.0\"},\"paths\":{");
+    put_each(out, store, api_version, put_openapi_path);
+    buf_puts(out, "},\"components\":{\"schemas\":{");
+    put_each(out, store, api_version, put_openapi_schema);
+    buf_puts(out, "}}}");
+}
+
 static void not_here(struct conn *c)
 {
     struct head head = {.code = 404, .type = "text/plain; charset=utf-8", .nosniff = true};
@@ -156,6 +221,12 @@ static bool put_document(struct buf *out, const struct kubesim *sim, const char 
         buf_puts(out, "{\"kind\":\"APIGroup\",\"apiVersion\":\"v1\",");
         put_group(out, r);
         buf_putc(out, '\n');
+    } else if (strcmp(path, "/openapi/v3") == 0) {
+        put_openapi_list(out, store);
+    } else if (strncmp(path, "/openapi/v3/api/", 16) == 0 && version_known(store, path + 16)) {
+        put_openapi(out, store, path + 16);
+    } else if (strncmp(path, "/openapi/v3/apis/", 17) == 0 && version_known(store, path + 17)) {
+        put_openapi(out, store, path + 17);
     }
     return out->len > 0;
 }

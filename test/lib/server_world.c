@@ -50,6 +50,9 @@ static void on_request(struct http_server_user *user, const struct http_server_r
         say(x, 200, "hello");
     } else if (strncmp(path, "/echo", 5) == 0) {
         say_echo(x, request);
+    } else if (strcmp(path, "/kept") == 0) {
+        http_exchange_header(x, "Cache-Control", "immutable");
+        say(x, 304, "not sent");
     } else if (strcmp(path, "/long") == 0) {
         say_much(x);
     } else if (strcmp(path, "/later") == 0) {

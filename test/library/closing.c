@@ -58,6 +58,13 @@ static void on_access(struct inf_request *request, const struct inf_access *acce
     count_result(request->data, access, why);
 }
 
+static void on_document(struct inf_request *request, const char *json, size_t len,
+                        const struct inf_error *why)
+{
+    MUST(!json || (json[0] == '{' && strlen(json) == len));
+    count_result(request->data, json, why);
+}
+
 static void on_all_synced(struct inf_request *request, const struct inf_error *why)
 {
     struct life *life = request->data;
@@ -80,6 +87,10 @@ static void start_requests(struct life *life)
     inf_request_cancel(&r[0]);
     MUST(inf_identity_request(life->client, &r[1], on_identity) == 0);
     MUST(inf_access_request(life->client, &r[2], "cm", "default", on_access, &err) == 0);
+    MUST(inf_document_request(life->client, &r[4], "version", NULL, on_document) == -INF_EINVAL);
+    MUST(inf_document_request(life->client, &r[4], "/a b", NULL, on_document) == -INF_EINVAL);
+    MUST(inf_document_request(life->client, &r[4], "/a", "a\r\nb", on_document) == -INF_EINVAL);
+    MUST(inf_document_request(life->client, &r[4], "/openapi/v3", NULL, on_document) == 0);
     MUST(inf_client_wait_synced(life->client, &r[3], on_all_synced) == 0);
     MUST(life->answers + life->canceled == 0);
 }

@@ -23,7 +23,7 @@
     } while (0)
 
 enum {
-    REQUESTS = 4,
+    REQUESTS = 5,
 };
 
 struct life {

@@ -7,9 +7,12 @@
 
 #include "base/base.h"
 #include "daemon/api/api_discovery.h"
+#include "daemon/api/api_document.h"
 #include "daemon/api/api_feed.h"
 #include "daemon/api/api_get.h"
 #include "daemon/api/api_list.h"
+#include "daemon/api/api_park.h"
+#include "daemon/api/api_passthrough.h"
 #include "daemon/api/api_request.h"
 #include "daemon/api/api_view.h"
 #include "daemon/api/api_watch.h"
@@ -24,32 +27,36 @@ void api_init(struct api *api, struct daemon *d, struct clock *clock)
     *api = (struct api){.d = d, .clock = clock, .history = HISTORY};
     list_init(&api->feeds);
     list_init(&api->facts);
+    list_init(&api->documents);
+    list_init(&api->parked);
 }
 
 void api_close(struct api *api)
 {
     list_for_each_safe(node, &api->feeds)
         api_feed_close(container_of(node, struct api_feed, node));
+    api_park_close(api);
     api_discovery_close(api);
+    api_documents_close(api);
 }
 
 /* Takes over the contents of @r. */
-static void serve_objects(struct api *api, const struct api_reader *reader,
-                          const struct http_server_request *request, struct api_request *r,
-                          struct http_exchange *x)
+static void serve_objects(const struct api_call *call, struct api_request *r)
 {
+    struct api *api = call->api;
+    struct http_exchange *x = call->x;
     struct api_fault fault = {.code = 0};
     struct api_view view;
     struct api_feed *feed;
-    if (api_view_find(api->d, reader, r, &view, &fault) < 0) {
+    if (api_view_find(api->d, call->reader, r, &view, &fault) < 0) {
         if (fault.denied)
-            api_access_audit(&api->d->web.access, request, x, fault.message);
+            api_access_audit(&api->d->web.access, call->request, x, fault.message);
         api_fault_reply(&fault, x);
         api_request_free(r);
         return;
     }
     api_view_describe(&view, x);
-    if (request->head && r->page == API_WATCH) {
+    if (call->request->head && r->page == API_WATCH) {
         http_exchange_reply(x, 200, "application/json", "", 0);
         api_request_free(r);
         return;
@@ -62,29 +69,33 @@ static void serve_objects(struct api *api, const struct api_reader *reader,
                                          : api_watch_go);
 }
 
-void api_respond(struct daemon *d, const struct api_reader *reader,
-                 const struct http_server_request *request, struct http_exchange *x)
+void api_serve(const struct api_call *call)
 {
-    struct api *api = &d->web.api;
     struct api_request r;
     struct api_fault fault;
-    if (api_request_read(&r, request, &fault) < 0) {
-        api_fault_reply(&fault, x);
+    if (api_request_read(&r, call->request, &fault) < 0) {
+        api_fault_reply(&fault, call->x);
         api_request_free(&r);
         return;
     }
     switch (r.page) {
-    case API_VERSION:
     case API_CORE:
     case API_GROUPS:
     case API_GROUP:
-    case API_RESOURCES: api_discovery_go(api, reader, &r, x); return;
+    case API_RESOURCES: api_discovery_go(call, &r); return;
+    case API_DOCUMENT: api_passthrough_go(call, &r); return;
     case API_GET:
     case API_LIST:
-    case API_WATCH: serve_objects(api, reader, request, &r, x); return;
+    case API_WATCH: serve_objects(call, &r); return;
     case API_UNKNOWN: break;
     }
     api_fault_set(&fault, 404, "the server could not find the requested resource");
-    api_fault_reply(&fault, x);
+    api_fault_reply(&fault, call->x);
     api_request_free(&r);
+}
+
+void api_respond(struct daemon *d, const struct api_reader *reader,
+                 const struct http_server_request *request, struct http_exchange *x)
+{
+    api_serve(&(struct api_call){&d->web.api, reader, request, x, /* waited= */ false});
 }

@@ -4,7 +4,8 @@
  *
  *     request ──> api_request    what is requested: page, resource, selectors, version, form
  *                 api_view       which stream of which watch has it, and may it be read
- *                 api_discovery  /version, /api, /apis ...
+ *                 api_discovery  /api, /apis ...
+ *                 api_passthrough  /version, /openapi/v3 ...: documents of the API server itself
  *                 api_get        one object, from the store
  *                 api_list       a walk (api_walk) over the store, in slices
  *                 api_watch      the same walk, if initial events are requested, then events of the feed
@@ -41,19 +42,26 @@ struct daemon;
 struct api {
     struct daemon *d;
     struct clock *clock;
-    size_t history;    /* LIMIT: events of a feed; `api.history` */
-    struct list feeds; /* of struct api_feed */
-    struct list facts; /* of struct api_facts, one for each cluster: see api_discovery.h */
+    size_t history;        /* LIMIT: events of a feed; `api.history` */
+    struct list feeds;     /* of struct api_feed */
+    struct list facts;     /* of struct api_facts, one for each cluster: see api_discovery.h */
+    struct list documents; /* of struct api_document */
+    struct list parked;    /* calls that wait: see api_park.h */
 };
+
+struct api_call;
 
 /* Sets `history` to its default. */
 void api_init(struct api *api, struct daemon *d, struct clock *clock);
 
-/* Closes all feeds. The listeners must be closed before: exchanges are no longer used. */
+/* Ends all responses in progress and frees everything. The listeners are closed afterwards. */
 void api_close(struct api *api);
 
 /* Responds to @request of @reader, now or later. */
 void api_respond(struct daemon *d, const struct api_reader *reader,
                  const struct http_server_request *request, struct http_exchange *x);
+
+/* The same for a call, also for one that has waited. */
+void api_serve(const struct api_call *call);
 
 #endif

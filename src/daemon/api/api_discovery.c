@@ -160,15 +160,6 @@ static void put_group(struct buf *out, const struct known_resources *all, size_t
 
 /* ---- documents ---- */
 
-static void put_version(struct buf *out)
-{
-    buf_printf(out,
-               "{\"major\":\"1\",\"minor\":\"36\",\"gitVersion\":\"v1.36.0+informerd-%s\","
-               "\"gitCommit\":\"\",\"gitTreeState\":\"\",\"buildDate\":\"1970-01-01T00:00:00Z\","
-               "\"goVersion\":\"\",\"compiler\":\"\",\"platform\":\"\"}",
-               inf_version());
-}
-
 static void put_groups(struct buf *out, const struct known_resources *all)
 {
     const char *separator = "";
@@ -274,7 +265,6 @@ static bool put_document(struct buf *out, const struct known_resources *all,
     bool aggregated = r->aggregation != API_LEGACY;
     const char *version = r->aggregation == API_AGGREGATED_V2 ? "v2" : "v2beta1";
     switch (r->page) {
-    case API_VERSION: put_version(out); return true;
     case API_CORE:
         if (aggregated)
             put_aggregated(out, all, /* core= */ true, version);
@@ -293,6 +283,7 @@ static bool put_document(struct buf *out, const struct known_resources *all,
     case API_GET:
     case API_LIST:
     case API_WATCH:
+    case API_DOCUMENT:
     case API_UNKNOWN: break;
     }
     return false;
@@ -329,113 +320,31 @@ static void respond(struct known_resources *all, struct api_request *r, struct h
     api_request_free(r);
 }
 
-/* A request that waits for the facts. */
-struct discovery_wait {
-    struct http_exchange_user user;
-    struct http_exchange *x;
-    struct api *api;
-    struct api_request r;
-    const struct api_reader *client; /* outlives the exchange: see access.h */
-    struct api_facts_reader reader;
-    struct timer due;
-    struct task turn;
-};
-
-static void wait_free(struct discovery_wait *w)
+void api_discovery_go(const struct api_call *call, struct api_request *r)
 {
-    timer_stop(w->api->clock, &w->due);
-    task_cancel(&w->turn);
-    list_remove(&w->reader.node);
-    free(w);
-}
-
-static void wait_run(struct task *task)
-{
-    struct discovery_wait *w = container_of(task, struct discovery_wait, turn);
-    struct daemon *d = w->api->d;
-    struct api_request r = w->r;
-    struct http_exchange *x = w->x;
-    struct api *api = w->api;
-    const struct api_reader *client = w->client;
-    struct api_fault fault = {.code = 0};
-    const struct cluster *cluster = api_cluster_of(d, &r, &fault);
-    struct known_resources all;
-    wait_free(w);
-    if (!cluster) {
-        api_fault_reply(&fault, x);
-        api_request_free(&r);
-        return;
-    }
-    all = collect(d, client, cluster, api_facts_get(api, cluster));
-    respond(&all, &r, x);
-}
-
-static void wait_on_facts(struct api_facts_reader *reader)
-{
-    struct discovery_wait *w = container_of(reader, struct discovery_wait, reader);
-    task_schedule(w->api->clock, &w->turn);
-}
-
-static void wait_on_due(struct timer *timer)
-{
-    struct discovery_wait *w = container_of(timer, struct discovery_wait, due);
-    task_schedule(w->api->clock, &w->turn);
-}
-
-static void wait_on_abort(struct http_exchange_user *user)
-{
-    struct discovery_wait *w = container_of(user, struct discovery_wait, user);
-    api_request_free(&w->r);
-    wait_free(w);
-}
-
-static const struct http_exchange_user_ops wait_ops = {.on_abort = wait_on_abort};
-
-void api_discovery_go(struct api *api, const struct api_reader *reader, struct api_request *r,
-                      struct http_exchange *x)
-{
+    struct api *api = call->api;
     struct api_fault fault = {.code = 0};
     const struct cluster *cluster = api_cluster_of(api->d, r, &fault);
     struct api_facts *facts;
     struct known_resources all;
-    struct discovery_wait *w;
     if (!cluster) {
-        api_fault_reply(&fault, x);
+        api_fault_reply(&fault, call->x);
         api_request_free(r);
         return;
     }
     facts = api_facts_get(api, cluster);
-    all = collect(api->d, reader, cluster, facts);
-    w = NEW(struct discovery_wait);
-    list_init(&w->reader.node);
-    w->reader.on_facts = wait_on_facts;
-    if (!api_facts_wait(facts, cluster, all.missing, &w->reader)) {
-        free(w);
-        respond(&all, r, x);
+    all = collect(api->d, call->reader, cluster, facts);
+    if (call->waited || api_facts_read(facts, cluster, all.missing)) {
+        respond(&all, r, call->x);
         return;
     }
     free(all.items);
-    w->user.ops = &wait_ops;
-    w->x = x;
-    w->api = api;
-    w->client = reader;
-    w->r = *r;
-    w->due.fire = wait_on_due;
-    task_init(&w->turn, PHASE_PUMP, wait_run);
-    http_exchange_set_user(x, &w->user);
-    timer_start(api->clock, &w->due, FACTS_MS);
+    api_request_free(r);
+    api_park(call, &facts->waiters, FACTS_MS);
 }
 
 void api_discovery_close(struct api *api)
 {
-    list_for_each_safe(node, &api->facts) {
-        struct api_facts *facts = container_of(node, struct api_facts, node);
-        list_for_each_safe(reader, &facts->readers) {
-            struct discovery_wait *w = container_of(
-                container_of(reader, struct api_facts_reader, node), struct discovery_wait, reader);
-            http_exchange_cut(w->x);
-            wait_on_abort(&w->user);
-        }
-        api_facts_close(facts);
-    }
+    list_for_each_safe(node, &api->facts)
+        api_facts_close(container_of(node, struct api_facts, node));
 }

@@ -1,5 +1,5 @@
 /*
- * api_discovery.h - /version, /api, /apis and the resources of a version: the watched ones that
+ * api_discovery.h - /api, /apis and the resources of a version: the watched ones that
  * the reader may read.
  *
  * Short names, categories and scope come from the discovery documents of the cluster, which are read
@@ -9,14 +9,13 @@
 #ifndef DAEMON_API_DISCOVERY_H
 #define DAEMON_API_DISCOVERY_H
 
-#include "daemon/api/api.h"
+#include "daemon/api/api_park.h"
 #include "daemon/api/api_request.h"
 
 /* Responds to @r, whose contents it takes over, now or later. */
-void api_discovery_go(struct api *api, const struct api_reader *reader, struct api_request *r,
-                      struct http_exchange *x);
+void api_discovery_go(const struct api_call *call, struct api_request *r);
 
-/* Frees all facts; waiting requests are cut. */
+/* Frees all facts. */
 void api_discovery_close(struct api *api);
 
 #endif

@@ -12,6 +12,7 @@
 #include "base/base.h"
 #include "base/text/json_string.h"
 #include "daemon/api/api.h"
+#include "daemon/api/api_park.h"
 #include "daemon/watch/cluster.h"
 
 enum {
@@ -58,7 +59,6 @@ static void facts_on_resources(struct inf_request *request,
                                const struct inf_error *err)
 {
     struct api_facts *f = container_of(request, struct api_facts, request);
-    struct list due, *node;
     f->requested = false;
     if (f->closing) {
         facts_free(f);
@@ -79,16 +79,10 @@ static void facts_on_resources(struct inf_request *request,
             };
         }
     }
-    list_init(&due);
-    list_move_all(&due, &f->readers);
-    while ((node = list_pop(&due))) {
-        struct api_facts_reader *reader = container_of(node, struct api_facts_reader, node);
-        reader->on_facts(reader);
-    }
+    api_unpark_all(&f->waiters);
 }
 
-bool api_facts_wait(struct api_facts *f, const struct cluster *cluster, bool missing,
-                    struct api_facts_reader *reader)
+bool api_facts_read(struct api_facts *f, const struct cluster *cluster, bool missing)
 {
     uint64_t now_ms = clock_now_ms(f->clock);
     bool due = !f->were_read || (missing && now_ms - f->read_ms >= AGAIN_MS);
@@ -97,10 +91,7 @@ bool api_facts_wait(struct api_facts *f, const struct cluster *cluster, bool mis
         f->requested = f->were_read = true;
         f->read_ms = now_ms;
     }
-    if (!f->requested || (f->count && !missing))
-        return false;
-    list_push(&f->readers, &reader->node);
-    return true;
+    return !f->requested || (f->count && !missing);
 }
 
 const struct api_fact *api_facts_find(const struct api_facts *f,
@@ -125,7 +116,7 @@ struct api_facts *api_facts_get(struct api *api, const struct cluster *cluster)
     f = NEW(struct api_facts);
     f->cluster = xstrdup(cluster->conf->name);
     f->clock = api->clock;
-    list_init(&f->readers);
+    list_init(&f->waiters);
     list_push(&api->facts, &f->node);
     return f;
 }

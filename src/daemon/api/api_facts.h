@@ -37,22 +37,15 @@ struct api_facts {
     bool were_read;
     struct api_fact *items;
     size_t count;
-    struct list readers; /* of struct api_facts_reader */
-};
-
-/* Waits for the facts. Embedded in its owner. */
-struct api_facts_reader {
-    struct list node;
-    void (*on_facts)(struct api_facts_reader *reader); /* from the loop */
+    struct list waiters; /* see api_park.h */
 };
 
 /* The facts of @cluster, perhaps not read yet. */
 struct api_facts *api_facts_get(struct api *api, const struct cluster *cluster);
 
-/* Whether @reader has to wait; then on_facts is called once, also if they can't be read. @missing: a
- * resource that the facts lack is needed. */
-bool api_facts_wait(struct api_facts *facts, const struct cluster *cluster, bool missing,
-                    struct api_facts_reader *reader);
+/* Requests them if that is necessary. @missing: a resource that the facts lack is needed. Returns whether
+ * they can be used now; otherwise the waiters continue at the end of the request. */
+bool api_facts_read(struct api_facts *facts, const struct cluster *cluster, bool missing);
 
 /* NULL: not known. */
 const struct api_fact *api_facts_find(const struct api_facts *facts,

@@ -7,6 +7,7 @@
  */
 #include "daemon/api/api_request.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -29,6 +30,8 @@ void api_request_free(struct api_request *r)
     free(r->resource);
     free(r->ns);
     free(r->name);
+    free(r->document);
+    free(r->hash);
     free(r->resource_version);
     inf_selector_free(r->labels);
     inf_selector_free(r->fields);
@@ -104,6 +107,34 @@ static int read_objects_path(struct api_request *r, struct segments *s, struct a
                          r->resource, STR_FMT(s->items[s->at]));
 }
 
+/* Whether @part can be a part of the path of a document: a group, a version, a name. */
+static bool is_document_part(struct str part)
+{
+    for (size_t i = 0; i < part.len; i++)
+        if (!isalnum((unsigned char)part.at[i]) && !strchr("-._", part.at[i]))
+            return false;
+    return !str_eq(part, STR(".")) && !str_eq(part, STR(".."));
+}
+
+/* /openapi/v3 and below. The old format /openapi/v2 is not served: its only clients request it as protobuf,
+ * which is not available. */
+static void read_openapi_path(struct api_request *r, struct segments *s)
+{
+    struct buf path = {0};
+    bool valid = left(s) >= 2 && str_eq(s->items[s->at + 1], STR("v3"));
+    for (; s->at < s->count; s->at++) {
+        valid = valid && is_document_part(s->items[s->at]);
+        buf_printf(&path, "/%.*s", STR_FMT(s->items[s->at]));
+    }
+    buf_putc(&path, '\0');
+    if (valid) {
+        r->page = API_DOCUMENT;
+        r->document = path.bytes;
+        return;
+    }
+    buf_free(&path);
+}
+
 static int read_path(struct api_request *r, const char *path, struct api_fault *fault)
 {
     struct segments s;
@@ -115,7 +146,10 @@ static int read_path(struct api_request *r, const char *path, struct api_fault *
         r->cluster = take_segment(&s);
     }
     if (next_is(&s, "version") && left(&s) == 1) {
-        r->page = API_VERSION;
+        r->page = API_DOCUMENT;
+        r->document = xstrdup("/version");
+    } else if (next_is(&s, "openapi")) {
+        read_openapi_path(r, &s);
     } else if (next_is(&s, "api")) {
         s.at++;
         r->page = API_CORE;
@@ -320,5 +354,7 @@ int api_request_read(struct api_request *r, const struct http_server_request *ht
         return api_fault_set(fault, 406,
                              "only the following media types are accepted: application/json, also "
                              "with as=Table and as=PartialObjectMetadata");
+    if (r->page == API_DOCUMENT)
+        r->hash = query_value(http->query, "hash");
     return objects ? read_query(r, http->query, fault) : 0;
 }

@@ -1,10 +1,11 @@
 /*
  * api_request.h - a request to the local API: its path, its query and its Accept header.
  *
- *     /version  /api  /apis  /apis/GROUP                         discovery
+ *     /api  /apis  /apis/GROUP                                   discovery
  *     /api/v1   /apis/GROUP/VERSION                              the resources of a version
  *     /api/v1/pods?watch=true                                    objects of all namespaces
  *     /apis/apps/v1/namespaces/NS/deployments/NAME               one object
+ *     /version  /openapi/v3  /openapi/v3/apis/GROUP/VERSION      documents of the API server
  *
  * Each may begin with /clusters/NAME. What a request says is checked here; whether the object exists
  * and may be read, elsewhere.
@@ -25,7 +26,6 @@ enum {
 };
 
 enum api_page {
-    API_VERSION,
     API_CORE,      /* /api */
     API_GROUPS,    /* /apis */
     API_GROUP,     /* /apis/GROUP */
@@ -33,6 +33,7 @@ enum api_page {
     API_GET,
     API_LIST,
     API_WATCH,
+    API_DOCUMENT, /* passed through from the API server */
     API_UNKNOWN,
 };
 
@@ -68,6 +69,8 @@ struct api_request {
     char *resource;
     char *ns;
     char *name;
+    char *document; /* its path at the API server */
+    char *hash;     /* of the document that the client wants */
     enum api_form form;
     enum api_aggregation aggregation;
 

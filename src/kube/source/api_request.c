@@ -31,6 +31,8 @@ static void add_header(struct headers *headers, const char *name, const char *va
 
 static const char *accepted_types(const struct api_request *request)
 {
+    if (request->accept)
+        return request->accept;
     if (!request->metadata_only)
         return "application/json";
     return request->want == SOURCE_LIST ? PARTIAL("PartialObjectMetadataList")

@@ -12,6 +12,7 @@ struct api_request {
     bool metadata_only; /* no more than the metadata of objects is needed */
     const char *target; /* path and query */
     const char *posted; /* its body; NULL: none */
+    const char *accept; /* of a document: see struct source_request; NULL: by `metadata_only` */
 };
 
 /* Sends it with the headers of @auth on a connection of the pool. Everything is copied. The caller

@@ -52,6 +52,7 @@ struct api_source {
     uint64_t serial;
     struct buf target;         /* path and query, NUL-terminated */
     char *posted;              /* its body; NULL: none */
+    char *accept;              /* NULL: the default */
     struct auth_waiter waiter; /* for credentials */
     uint64_t generation;       /* of the credentials that were sent */
     bool retried;              /* after a 401, with other credentials */
@@ -256,7 +257,8 @@ static void start_request(struct api_source *s)
                                &(struct api_request){.want = s->body.want,
                                                      .metadata_only = shape && shape->metadata_only,
                                                      .target = s->target.bytes,
-                                                     .posted = s->posted},
+                                                     .posted = s->posted,
+                                                     .accept = s->accept},
                                &auth, &s->http);
     if (s->paused)
         http_call_pause(s->call);
@@ -304,6 +306,8 @@ static void api_source_open(struct source *source, const struct source_request *
     buf_putc(&s->target, '\0');
     free(s->posted);
     s->posted = xstrdup_or_null(request->body);
+    free(s->accept);
+    s->accept = xstrdup_or_null(request->accept);
     start_request(s);
 }
 
@@ -374,6 +378,7 @@ static void api_source_free_deferred(struct deferred_free *deferred_free)
     body_free(&s->body);
     buf_free(&s->target);
     free(s->posted);
+    free(s->accept);
     resource_free(&s->resource);
     free(s->ns);
     free(s->label_selector);

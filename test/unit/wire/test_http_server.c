@@ -38,6 +38,16 @@ static void sends_no_body_for_head(void **state)
     server_world_wrote(w, pipe, OK_TEXT("5") "hello");
 }
 
+static void sends_neither_body_nor_length_for_304(void **state)
+{
+    struct server_world *w = *state;
+    struct pipe *pipe = server_world_connect(w);
+    pipe_sends(pipe, GET("/kept") GET("/hello"));
+    server_world_wrote(w, pipe,
+                       "HTTP/1.1 304 Not Modified\r\nContent-Type: text/plain\r\n"
+                       "Cache-Control: immutable\r\n\r\n" OK_TEXT("5") "hello");
+}
+
 static void closes_after_connection_close(void **state)
 {
     struct server_world *w = *state;
@@ -228,6 +238,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         SERVER_TEST(responds_to_a_request),
         SERVER_TEST(sends_no_body_for_head),
+        SERVER_TEST(sends_neither_body_nor_length_for_304),
         SERVER_TEST(closes_after_connection_close),
         SERVER_TEST(closes_after_http_1_0_unless_keep_alive),
         SERVER_TEST(accepts_absolute_targets),

@@ -16,7 +16,7 @@
 #include "daemon/api/api_selector.h"
 
 static const char *const pages[] = {
-    [API_VERSION] = "version",     [API_CORE] = "core",   [API_GROUPS] = "groups",
+    [API_DOCUMENT] = "document",   [API_CORE] = "core",   [API_GROUPS] = "groups",
     [API_GROUP] = "group",         [API_GET] = "get",     [API_LIST] = "list",
     [API_RESOURCES] = "resources", [API_WATCH] = "watch", [API_UNKNOWN] = "unknown",
 };
@@ -70,12 +70,41 @@ static struct api_request read_query(const char *query, const char *accept)
     return r;
 }
 
+static void assert_document(const char *path, const char *expected)
+{
+    struct api_request r;
+    struct api_fault fault;
+    assert_int_equal(read_request(path, "hash=A1", "application/json", &r, &fault), 0);
+    assert_string_equal(r.document ? r.document : "none", expected);
+    if (r.document)
+        assert_string_equal(r.hash, "A1");
+    api_request_free(&r);
+}
+
 /* ---- tests ---- */
+
+static void documents_have_safe_paths(void **state)
+{
+    (void)state;
+    assert_document("/version", "/version");
+    assert_document("/openapi/v3", "/openapi/v3");
+    assert_document("//openapi//v3/", "/openapi/v3");
+    assert_document("/clusters/a/openapi/v3/apis/apps/v1", "/openapi/v3/apis/apps/v1");
+    assert_document("/version/x", "none");
+    assert_document("/openapi", "none");
+    assert_document("/openapi/v3/../../api/v1/secrets", "none");
+    assert_document("/openapi/v3/a?b", "none");
+    assert_document("/openapi/v3/a%2fb", "none");
+    assert_document("/openapi/v3/a b", "none");
+    assert_document("/openapi/v3/1/2/3/4/5/6/7/8/9/10/11", "none");
+}
 
 static void paths_select_pages(void **state)
 {
     (void)state;
-    assert_path("/version", "version - - - - - -");
+    assert_path("/version", "document - - - - - -");
+    assert_path("/clusters/a/openapi/v3/api/v1", "document a - - - - -");
+    assert_path("/openapi/v2", "unknown - - - - - -");
     assert_path("/api", "core - - - - - -");
     assert_path("/api/", "core - - - - - -");
     assert_path("/apis", "groups - - - - - -");
@@ -90,7 +119,7 @@ static void paths_select_pages(void **state)
     assert_path("/apis/apps/v1/namespaces/a/deployments/d", "get - apps v1 a deployments d");
     assert_path("/clusters/prod/api/v1/pods", "list prod  v1 - pods -");
     assert_path("/clusters/prod", "unknown prod - - - - -");
-    assert_path("/openapi/v3", "unknown - - - - - -");
+    assert_path("/openapi/v3", "document - - - - - -");
     assert_path("/a/b/c/d/e/f/g/h/i/j/k/l/m/n", "unknown - - - - - -");
 }
 
@@ -211,6 +240,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(paths_select_pages),
+        cmocka_unit_test(documents_have_safe_paths),
         cmocka_unit_test(subresources_are_not_allowed),
         cmocka_unit_test(accept_selects_the_form),
         cmocka_unit_test(versions_follow_the_rules_of_the_api_server),
