@@ -38,11 +38,11 @@
  *   5. close: no callback is made afterwards. It may be called at any time, also inside any callback
  *      and after on_end, exactly once. The caller may no longer use the stream; its memory is freed
  *      in the reap phase. Bytes that were written and not sent yet may be lost.
- *   6. After each write, unless write_now has sent everything, on_drain is called when no byte is unsent; one call may cover many writes.
- *      Pausing affects reading only and does not delay it. It is also called after an on_end with
- *      INF_EEOF: a peer that sends no more may still read, and TCP continues to send (TLS discards
- *      what is written then: it closes both directions together). After any other end nothing can be
- *      sent, and it is not called.
+ *   6. After each write, unless write_now has sent everything, on_drain is called when no byte is
+ *      unsent; one call may cover many writes. Pausing affects reading only and does not delay it.
+ *      It is also called after an on_end with INF_EEOF: a peer that sends no more may still read, and
+ *      TCP continues to send (TLS discards what is written then: it closes both directions together).
+ *      After any other end nothing can be sent, and it is not called.
  */
 #ifndef SEAM_STREAM_H
 #define SEAM_STREAM_H

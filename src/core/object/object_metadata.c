@@ -13,14 +13,27 @@
 #include "base/text/timestamp.h"
 #include "core/object/object.h"
 
-/* The value of metadata.@name, as written; empty if there is none. */
-static struct str metadata_field(const struct inf_object *object, struct str name)
+/* Moves @walk to the value of the first member whose key is @name. */
+static bool walk_to(struct json_walk *walk, const char *name)
 {
-    struct str text, metadata, value;
+    struct str key;
+    while (json_walk_key(walk, &key)) {
+        if (json_key_is(key, name))
+            return true;
+        json_walk_value(walk);
+    }
+    return false;
+}
+
+/* The value of metadata.@name, as written; empty if there is none. */
+static struct str metadata_field(const struct inf_object *object, const char *name)
+{
+    struct json_walk walk;
+    struct str text;
     text.at = inf_object_json(object, &text.len);
-    if (json_member_get(text, STR("metadata"), &metadata) &&
-        json_member_get(metadata, name, &value))
-        return value;
+    json_walk_start(&walk, text);
+    if (walk_to(&walk, "metadata") && json_walk_pass(&walk, '{') && walk_to(&walk, name))
+        return json_walk_value(&walk);
     return (struct str){"", 0};
 }
 
@@ -36,12 +49,12 @@ static int copy_map_value(struct str map, const char *key, char *buf, size_t siz
 
 int inf_object_label(const struct inf_object *object, const char *key, char *buf, size_t size)
 {
-    return copy_map_value(metadata_field(object, STR("labels")), key, buf, size);
+    return copy_map_value(metadata_field(object, "labels"), key, buf, size);
 }
 
 int inf_object_annotation(const struct inf_object *object, const char *key, char *buf, size_t size)
 {
-    return copy_map_value(metadata_field(object, STR("annotations")), key, buf, size);
+    return copy_map_value(metadata_field(object, "annotations"), key, buf, size);
 }
 
 static size_t each_map_member(struct str map, inf_object_pair_fn *each, void *ctx)
@@ -70,13 +83,13 @@ static size_t each_map_member(struct str map, inf_object_pair_fn *each, void *ct
 
 size_t inf_object_each_label(const struct inf_object *object, inf_object_pair_fn *each, void *ctx)
 {
-    return each_map_member(metadata_field(object, STR("labels")), each, ctx);
+    return each_map_member(metadata_field(object, "labels"), each, ctx);
 }
 
 size_t inf_object_each_annotation(const struct inf_object *object, inf_object_pair_fn *each,
                                   void *ctx)
 {
-    return each_map_member(metadata_field(object, STR("annotations")), each, ctx);
+    return each_map_member(metadata_field(object, "annotations"), each, ctx);
 }
 
 /* ---- the controller ---- */
@@ -93,7 +106,7 @@ int inf_object_controller(const struct inf_object *object, struct inf_owner *ret
 {
     struct json_walk walk;
     struct str reference, controller;
-    json_items_start(&walk, metadata_field(object, STR("ownerReferences")));
+    json_items_start(&walk, metadata_field(object, "ownerReferences"));
     while (json_items_next(&walk, &reference)) {
         struct inf_owner owner = {.reserved = {NULL}};
         if (!json_member_get(reference, STR("controller"), &controller) ||
@@ -116,8 +129,7 @@ int inf_object_controller(const struct inf_object *object, struct inf_owner *ret
 int inf_object_creation_time(const struct inf_object *object, int64_t *ret_us)
 {
     char text[64]; /* RFC 3339 with nanoseconds and an offset has 35 bytes */
-    size_t len =
-        json_value_copy(metadata_field(object, STR("creationTimestamp")), text, sizeof(text));
+    size_t len = json_value_copy(metadata_field(object, "creationTimestamp"), text, sizeof(text));
     if (len >= sizeof(text) || strlen(text) != len || timestamp_parse(text, ret_us) < 0)
         return -INF_ENOTFOUND;
     return 0;

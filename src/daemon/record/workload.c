@@ -111,7 +111,7 @@ bool workload_find(const struct inf_object *pod, const struct inf_owner *owner,
     const struct indirection *row = indirection_of(owner);
     const char *kind = owner->kind, *name = owner->name;
     struct inf_owner controller;
-    size_t len = strlen(name);
+    size_t len = strlen(name), derived = 0;
     if (strcmp(kind, "Node") == 0 && strcmp(owner->api_version, "v1") == 0)
         return false;
     if (row && watched) {
@@ -120,9 +120,9 @@ bool workload_find(const struct inf_object *pod, const struct inf_owner *owner,
             name = controller.name;
             len = strlen(name);
         }
-    } else if (row && row->name_length(pod, owner)) {
+    } else if (row && (derived = row->name_length(pod, owner)) > 0) {
         kind = row->workload;
-        len = row->name_length(pod, owner);
+        len = derived;
     }
     snprintf(ret->kind, sizeof(ret->kind), "%s", kind);
     snprintf(ret->name, sizeof(ret->name), "%s", name);
