@@ -58,9 +58,9 @@ instructions: setup-instructions build ## count instructions per change; fails i
 	@ninja -C build test/bench/bench_event test/bench/bench_state >&2
 	@python3 test/bench/instructions.py build $(ARGS)
 
-bench-api: setup-test build ## measure the local API: CPU per request, object and watch event
-	@ninja -C build test/bench/api_load test/kubesim/kubesim >&2
-	@python3 test/bench/local_api.py build/test/kubesim/kubesim test/data/recordings build/informerd build/test/bench/api_load $(ARGS)
+bench-api: setup-e2e build ## measure the local API against kube-apiserver: CPU per request, object and watch event; ARGS=--no-peer
+	@ninja -C build test/bench/api_load >&2
+	@python3 test/bench/local_api.py build $(ARGS)
 
 memory: setup-test build ## measure memory per object and watch; fails above the documented limits
 	@ninja -C build test/bench/hold test/bench/bench_memory test/bench/bench_state test/kubesim/kubesim >&2

@@ -42,13 +42,6 @@ static void usage(void)
     exit(EXIT_FAILURE);
 }
 
-static double now_us(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
-}
-
 /* The CPU time of the server. */
 static double cpu_us(const struct load *l)
 {
@@ -86,7 +79,7 @@ static void close_conns(struct load_conn *conns, size_t n)
 static void read_some(struct load *l, double until_us, void (*done)(struct load_conn *conn))
 {
     struct epoll_event events[EVENTS];
-    double left_ms = (until_us - now_us()) / 1e3;
+    double left_ms = (until_us - load_now_us()) / 1e3;
     int n = epoll_wait(l->epoll, events, EVENTS, left_ms > 0 ? (int)left_ms + 1 : 0);
     for (int i = 0; i < n; i++) {
         struct load_conn *c = events[i].data.ptr;
@@ -102,9 +95,9 @@ static void read_some(struct load *l, double until_us, void (*done)(struct load_
 
 static void wait_for_heads(struct load *l, const struct load_conn *conns, size_t n)
 {
-    double until = now_us() + HEAD_MS * 1e3;
+    double until = load_now_us() + HEAD_MS * 1e3;
     size_t ready = 0;
-    while (ready < n && now_us() < until) {
+    while (ready < n && load_now_us() < until) {
         read_some(l, until, NULL);
         while (ready < n && conns[ready].status)
             ready++;
@@ -144,8 +137,8 @@ static void run_watches(struct load *l, char **args)
     printf("{\"watches\":%zu}\n", n);
     fflush(stdout);
     cpu = cpu_us(l);
-    until = now_us() + strtod(args[2], NULL) * 1e6;
-    while (now_us() < until)
+    until = load_now_us() + strtod(args[2], NULL) * 1e6;
+    while (load_now_us() < until)
         read_some(l, until, NULL);
     cpu = cpu_us(l) - cpu;
     for (size_t i = 0; i < n; i++) {
@@ -179,7 +172,7 @@ static struct requests {
 static void send_next(struct load_conn *c)
 {
     struct requests *r = &requests;
-    c->sent_us = now_us();
+    c->sent_us = load_now_us();
     load_conn_send(c, r->targets[r->next++ % r->n_targets]);
 }
 
@@ -187,10 +180,10 @@ static void note_response(struct load_conn *c)
 {
     struct requests *r = &requests;
     if (r->count < SAMPLES_MAX)
-        r->samples[r->count] = now_us() - c->sent_us;
+        r->samples[r->count] = load_now_us() - c->sent_us;
     r->count++;
     r->failed += c->status != 200;
-    if (now_us() < r->until_us)
+    if (load_now_us() < r->until_us)
         send_next(c);
 }
 
@@ -212,15 +205,15 @@ static void run_gets(struct load *l, char **args, size_t n_targets)
     size_t n = strtoul(args[0], NULL, 10);
     struct load_conn *conns = open_conns(l, n, NULL, false);
     struct requests *r = &requests;
-    double began = now_us(), cpu = cpu_us(l), us;
+    double began = load_now_us(), cpu = cpu_us(l), us;
     *r = (struct requests){.targets = args + 2, .n_targets = n_targets};
     r->samples = calloc(SAMPLES_MAX, sizeof(*r->samples));
     r->until_us = began + strtod(args[1], NULL) * 1e6;
     for (size_t i = 0; i < n; i++)
         send_next(&conns[i]);
-    while (now_us() < r->until_us)
+    while (load_now_us() < r->until_us)
         read_some(l, r->until_us, note_response);
-    us = now_us() - began;
+    us = load_now_us() - began;
     cpu = cpu_us(l) - cpu;
     printf("{\"requests\":%zu,\"failed\":%zu,\"per_second\":%.0f,\"p50_us\":%.0f,\"p99_us\":%.0f,"
            "\"cpu_us\":%.0f}\n",
@@ -238,14 +231,12 @@ static void run_lists(struct load *l, char **args)
     double cpu = cpu_us(l);
     unsigned status = 200;
     for (size_t i = 0; i < count && !c->ended; i++) {
-        double sent = now_us();
+        double sent = load_now_us();
         load_conn_send(c, args[1]);
-        while (!c->complete && !c->ended) {
-            read_some(l, now_us() + 1e6, NULL);
-            if (first[i] < 1 && c->bytes)
-                first[i] = now_us() - sent;
-        }
-        whole[i] = now_us() - sent;
+        while (!c->complete && !c->ended)
+            read_some(l, load_now_us() + 1e6, NULL);
+        first[i] = c->first_us - sent;
+        whole[i] = load_now_us() - sent;
         status = c->status == 200 ? status : c->status;
     }
     cpu = cpu_us(l) - cpu;

@@ -41,7 +41,11 @@ struct load_conn {
     uint64_t lines;  /* of all bodies: the events of a watch */
     char tail[512];  /* the end of the body, as a string */
     double sent_us;
+    double first_us; /* when the first byte of the body was read */
 };
+
+/* The time, monotonic. */
+double load_now_us(void);
 
 /* Parses @address. Returns 0 or -1. */
 int load_init(struct load *load, const char *address);

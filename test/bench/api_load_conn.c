@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <openssl/ssl.h>
@@ -26,6 +27,13 @@ static void die(const char *what)
 {
     fprintf(stderr, "api_load: %s: %s\n", what, strerror(errno));
     exit(EXIT_FAILURE);
+}
+
+double load_now_us(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
 }
 
 /* ---- settings ---- */
@@ -100,6 +108,8 @@ static int on_body(llhttp_t *parser, const char *at, size_t len)
 {
     struct load_conn *c = parser->data;
     const char *end = at + len;
+    if (!c->bytes)
+        c->first_us = load_now_us(); /* what is read with it, without a pause, may take long */
     c->bytes += len;
     keep_tail(c, at, len);
     while (at < end && (at = memchr(at, '\n', (size_t)(end - at)))) {

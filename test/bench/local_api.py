@@ -1,130 +1,167 @@
 #!/usr/bin/env python3
-"""local_api.py KUBESIM RECORDINGS INFORMERD API_LOAD [--pods N] [--seconds N]: measures the local API of informerd.
+"""local_api.py [options] BUILD: measures the local API of informerd, and kube-apiserver with the same requests.
 
-Prints a line per row: the CPU time of informerd for each request, object, or change and watcher, over TLS and on the Unix
-socket. The cost of the changes themselves is that of a run with one watcher; it is subtracted.
+Both serve the same pods from memory: kube-apiserver from its watch cache (resourceVersion=0), informerd from its copy. The
+load is that of api_load, without compression. Prints the CPU time of the server for each request, object, or change and
+watcher, and compares it with the goals. The cost of the changes themselves is that of a run with one watcher; it is
+subtracted. Memory of idle watchers is the growth of an informerd without objects, so that free memory does not hide it.
+
+The control plane is built once, as for make e2e.
 """
 import argparse
-import contextlib
 import json
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
-sys.dont_write_bytecode = True
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / 'daemon'))
-from service import Daemon, Sim, http_get, wait_until  # noqa: E402
+sys.dont_write_bytecode = True  # no __pycache__ in the source tree
+
+import local_api_goals
+import local_api_world as world
+from lib import children, parts
+from lib.plane import Plane
 
 PODS = '/api/v1/pods'
-WATCH_LIST = f'{PODS}?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true'
+ONE = '/api/v1/namespaces/ns-00/pods/web-frontend-66b99d9c48-00000?resourceVersion=0'
+BY_LABEL = f'{PODS}?resourceVersion=0&labelSelector=app%3Dapp-07'
+WATCH_LIST = (f'{PODS}?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true'
+              '&resourceVersion=0&timeoutSeconds=')
+WATCH = f'{PODS}?watch=1'
+IDLE = '/api/v1/configmaps?watch=1&labelSelector=app%3Dnone'
+CONNECTIONS = 16  # of GET
+LISTS, LABEL_LISTS = 5, 20
+WATCH_LIST_SECONDS = 10  # enough for all objects; bookmarks cost nothing
 
 
-class World:
-    """A kubesim with pods, and an informerd that watches them."""
+class Loader:
+    """Runs api_load on a place."""
 
-    def __init__(self, stack, cache, options):
-        self.folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix='local_api.')))
-        self.load, self.options = options.programs[3], options
-        self.sim = stack.enter_context(Sim('--kubeconfig', self.folder / 'kubeconfig'))
-        self.sim.control('fill', resource='pods', count=options.pods, bytes=options.bytes, namespaces=20)
-        self.socket = self.folder / 'socket'
-        (self.folder / 'informerd.conf').write_text(json.dumps({
-            'socket': {'path': str(self.socket)}, 'api': {'listen': '127.0.0.1:0'}, 'state': {'enabled': False},
-            'state_dir': str(self.folder), 'cache': cache, 'watches': [{'resource': 'pods'}],
-            'clusters': [{'name': 'sim', 'kubeconfig': str(self.folder / 'kubeconfig')}], 'event_logs': []}))
-        self.daemon = Daemon(self.folder, ['-c', self.folder / 'informerd.conf'])
-        stack.callback(self.daemon.discard)
-        wait_until(self.ready, self.daemon.stderr_text)
+    def __init__(self, program, place):
+        self._program, self._place = program, place
 
-    def ready(self):
-        with contextlib.suppress(OSError):
-            return http_get(self.socket, '/readyz').status == 200
-
-    def get(self, target):
-        return http_get(self.socket, target).text
-
-    def one_pod(self):
-        pod = json.loads(self.get(PODS))['items'][0]['metadata']
-        return f'/api/v1/namespaces/{pod["namespace"]}/pods/{pod["name"]}'
-
-    def places(self):
-        """The arguments of api_load for each way to connect."""
-        access, token = (json.loads(self.get(f'/informerd/v1/{name}')) for name in ('access', 'token'))
-        return {'unix': [f'unix:{self.socket}'],
-                'tls': ['-H', f'Authorization: Bearer {token["token"]}', f'https://{access["address"]}']}
-
-    def start_load(self, place, *command):
-        return subprocess.Popen([self.load, '-p', str(self.daemon.pid), *place, *map(str, command)],
+    def start(self, *command):
+        return subprocess.Popen([self._program, '-p', str(self._place.pid), *self._place.arguments, *map(str, command)],
                                 stdout=subprocess.PIPE, text=True)
 
-    def run_load(self, place, *command):
-        child = self.start_load(place, *command)
-        return json.loads(child.communicate()[0].splitlines()[-1])
+    def run(self, *command):
+        child = self.start(*command)
+        return self.result(child)
 
-    def fan_out(self, place, watchers, stuck, target):
-        """The result of watches during changes at options.rate; the changes of kubesim end before the watches."""
-        seconds = self.options.seconds
-        version = json.loads(self.get(f'{PODS}?limit=1&fieldSelector=metadata.name%3Dx'))['metadata']['resourceVersion']
-        child = self.start_load(place, 'watch', watchers, stuck, seconds + 1, f'{target}&resourceVersion={version}')
+    @staticmethod
+    def result(child):
+        out = child.communicate()[0]
+        if child.returncode != 0:
+            raise children.Failure(f'api_load failed: {child.args}')
+        return json.loads(out.splitlines()[-1])
+
+
+class Measurement:
+    """The figures of one server, by the names of local_api_goals.ROWS."""
+
+    def __init__(self, options, plane, place):
+        self._options, self._plane, self._place = options, plane, place
+        self._load = Loader(options.build / 'test' / 'bench' / 'api_load', place)
+        self.figures = {}
+
+    def measure(self, rows):
+        for row in rows:
+            getattr(self, f'_measure_{row}')()
+        return self.figures
+
+    def _checked(self, got):
+        if got.get('status', 200) != 200 or got.get('failed'):
+            raise children.Failure(f'{self._place.arguments[-1]}: unexpected responses: {got}')
+        return got
+
+    def _measure_list(self):
+        got = self._checked(self._load.run('list', LISTS, f'{PODS}?resourceVersion=0'))
+        self.figures['list'] = got['cpu_us'] / self._options.pods
+        self.figures['first'] = got['first_us'] / 1000
+
+    def _measure_get(self):
+        got = self._checked(self._load.run('get', CONNECTIONS, self._options.seconds, ONE))
+        self.figures['get'] = got['cpu_us'] / got['requests']
+
+    def _measure_label(self):
+        self.figures['label'] = self._checked(self._load.run('list', LABEL_LISTS, BY_LABEL))['cpu_us'] / 1000
+
+    def _measure_watchlist(self):
+        got = self._checked(self._load.run('list', 1, f'{WATCH_LIST}{WATCH_LIST_SECONDS}'))
+        self.figures['watchlist'] = got['cpu_us'] / self._options.pods
+
+    def _measure_fanout(self):
+        one, many = self._watches(1), self._watches(self._options.watchers)
+        if many['least'] < self._options.rate * self._options.seconds or many['ended']:
+            raise children.Failure(f'{self._place.arguments[-1]}: watches missed events: {many}')
+        self.figures['fanout'] = (many['cpu_us'] - one['cpu_us']) / (many['events'] - one['events'])
+
+    def _watches(self, watchers):
+        """The result of watches during changes, which end before the watches."""
+        seconds = self._options.seconds
+        version = self._plane.admin.get(f'{PODS}?limit=1')['metadata']['resourceVersion']
+        child = self._load.start('watch', watchers, 0, seconds + 3, f'{WATCH}&resourceVersion={version}')
         child.stdout.readline()
-        self.sim.control('churn', resource='pods', count=self.options.rate * seconds, rate=self.options.rate)
-        return json.loads(child.communicate()[0])
+        world.change_pods(self._plane, self._options.rate * seconds, self._options.rate)
+        return self._load.result(child)
 
-
-def measure(world, cache, place_name, place):
-    options = world.options
-
-    def show(row, value, unit, more=''):
-        print(f'{cache:8} {place_name:5} {row:40} {value:9.2f} {unit}{more}', flush=True)
-
-    if 'idle' in options.rows:
-        idle = world.daemon.resident()
-        child = world.start_load(place, 'watch', options.watchers, 0, 2, f'{PODS}?watch=1&labelSelector=app%3Dnone')
+    def _measure_idle(self):
+        before = self._place.resident()
+        child = self._load.start('watch', self._options.watchers, 0, 2, IDLE)
         child.stdout.readline()
-        show('idle watch', (world.daemon.resident() - idle) / 1024 / options.watchers, 'KiB')
-        child.communicate()
-    one = world.one_pod()
-    if 'get' in options.rows:
-        got = world.run_load(place, 'get', 16, options.seconds, one)
-        show('GET, CPU', got['cpu_us'] / got['requests'], 'us', f', {got["per_second"]}/s, {got["failed"]} failed')
-    if 'list' in options.rows:
-        got = world.run_load(place, 'list', 5, PODS)
-        show('LIST, CPU per object', got['cpu_us'] / options.pods, 'us', f', first byte {got["first_us"] / 1000:.1f} ms')
-        got = world.run_load(place, 'list', 20, f'{one.rsplit("/", 1)[0]}?labelSelector=app%3Dnone')
-        show('LIST by label, no match', got['cpu_us'] / 1000, 'ms')
-    if 'watchlist' in options.rows:
-        got = world.run_load(place, 'list', 1, f'{WATCH_LIST}&timeoutSeconds=3')
-        show('WatchList, CPU per object', got['cpu_us'] / options.pods, 'us')
-    if 'fanout' in options.rows:
-        target = f'{PODS}?watch=1'
-        base = world.fan_out(place, 1, 0, target)
-        many = world.fan_out(place, options.watchers, options.stuck, target)
-        each = (many['cpu_us'] - base['cpu_us']) / max(1, many['events'] - base['events'])
-        show(f'watch, per change and watcher ({options.watchers})', each, 'us',
-             f', {many["least"]} to {many["most"]} events, {many["ended"]} ended, change alone '
-             f'{base["cpu_us"] / max(1, base["events"]):.0f} us')
+        self.figures['idle'] = (self._place.resident() - before) / 1024 / self._options.watchers
+        self._load.result(child)
+
+
+def measure_peer(options, plane):
+    return Measurement(options, plane, world.Peer(plane)).measure(options.rows) if options.peer else {}
+
+
+def measure_informerd(options, plane, cache):
+    """{way to connect: figures} of an informerd with that cache."""
+    busy = world.Informerd(options.build / 'informerd', plane.folder / f'informerd-{cache}', plane.kubeconfig('token'),
+                           cache, ['pods'])
+    idle = world.Informerd(options.build / 'informerd', plane.folder / f'informerd-{cache}-idle',
+                           plane.kubeconfig('token'), cache, ['configmaps'])
+    try:
+        idle_places, figures = idle.places(), {}
+        for way, place in busy.places().items():
+            rows = [row for row in options.rows if row != 'idle']
+            figures[way] = Measurement(options, plane, place).measure(rows)
+            if 'idle' in options.rows:
+                figures[way] |= Measurement(options, plane, idle_places[way]).measure(['idle'])
+        return figures
+    finally:
+        busy.stop()
+        idle.stop()
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    rows = [row for row in local_api_goals.ROWS if row != 'first']  # measured with the lists
+    parser.add_argument('build', type=Path)
+    parser.add_argument('--pods', type=int, default=10000)
+    parser.add_argument('--seconds', type=int, default=10, help='of GET, and of changes')
+    parser.add_argument('--rate', type=int, default=20, help='changes per second')
+    parser.add_argument('--watchers', type=int, default=500)
+    parser.add_argument('--caches', default='plain,compact', type=lambda text: text.split(','))
+    parser.add_argument('--rows', default=rows, type=lambda text: text.split(','), help=f'of {",".join(rows)}')
+    parser.add_argument('--no-peer', dest='peer', action='store_false', help='measure only informerd')
+    return parser.parse_args()
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument('programs', nargs=4)
-    parser.add_argument('--pods', type=int, default=10000)
-    parser.add_argument('--bytes', type=int, default=6700)
-    parser.add_argument('--seconds', type=int, default=10)
-    parser.add_argument('--rate', type=int, default=20)
-    parser.add_argument('--watchers', type=int, default=500)
-    parser.add_argument('--stuck', type=int, default=0)
-    parser.add_argument('--caches', default='compact,plain')
-    parser.add_argument('--places', default='unix,tls')
-    parser.add_argument('--rows', default='idle,get,list,watchlist,fanout')
-    options = parser.parse_args()
-    for cache in options.caches.split(','):
-        with contextlib.ExitStack() as stack:
-            world = World(stack, cache, options)
-            for name, place in world.places().items():
-                if name in options.places:
-                    measure(world, cache, name, place)
+    options = arguments()
+    programs = parts.programs(parts.NEW)
+    with children.temporary_folder(keep=False) as folder, Plane(folder, programs) as plane:
+        world.fill(plane, options.pods)
+        peer = measure_peer(options, plane)
+        ours = {(cache, way): figures for cache in options.caches
+                for way, figures in measure_informerd(options, plane, cache).items()}
+        local_api_goals.show(peer, ours)
 
 
-main()
+if __name__ == '__main__':
+    try:
+        main()
+    except children.Failure as failure:
+        sys.exit(f'local_api.py: {failure}')
