@@ -1,5 +1,6 @@
 """Clients read the replica instead of the API server: kubectl prints the same from both, and client-go's
-informer on the replica ends with the objects of the server, also over a kill -9 of informerd.
+informer on the replica ends with the objects of the server, also over a kill -9 of informerd. Requests of
+local_api_requests.py have the same answers.
 
 kubectl and the informer are unmodified; informerctl writes their kubeconfig. Only ages may differ.
 """
@@ -15,7 +16,7 @@ from lib.resource import (ALL, CONFIGMAPS, DEPLOYMENTS, ENDPOINTSLICES, PODS, RE
                           Selection)
 from lib.service import readiness
 
-from . import deployment
+from . import deployment, local_api_requests
 
 KINDS = (PODS, DEPLOYMENTS, REPLICASETS, SERVICES, ENDPOINTSLICES, CONFIGMAPS, Resource("nodes"), Resource("events"),
          Resource("namespaces"))
@@ -41,6 +42,7 @@ def run(stage):
         replica = connect(stage, service)
         for command in SAME:
             compare(stage, replica, command.split())
+        requests = local_api_requests.compare_all(stage, service.folder)
         refused(stage, replica)
         informers = [stage.informer(replica, PODS, name, selection)
                      for name, selection in (("whole", ALL), ("metadata", Selection(metadata=True)))]
@@ -51,7 +53,7 @@ def run(stage):
         service.start()
         compare(stage, connect(stage, service), SAME[0].split())
         wait_for_informers(stage, informers)
-    return f"{len(SAME)} commands of kubectl"
+    return f"{len(SAME)} commands of kubectl, {requests} requests"
 
 
 def free_port():
