@@ -239,7 +239,7 @@ void handler_configure(struct handler *handler, const struct handler_settings *s
 {
     take_settings(handler, settings, filter);
     task_schedule(handler->host->clock, &handler->pump); /* concurrency may have grown */
-    handler_queue_unpark(&handler->queue, handler_schedule_record, handler);
+    handler_queue_unpark(&handler->queue, 0, handler_schedule_record, handler);
     handler_update_hold(handler);
 }
 

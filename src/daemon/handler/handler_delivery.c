@@ -146,7 +146,7 @@ static void park(struct handler *h, struct handler_record *record, struct run_su
     if (!summary->parked++)
         summary->runs = record->runs;
     h->counters.parked++;
-    handler_queue_move(&h->queue, record, RECORD_PARKED);
+    handler_queue_park(&h->queue, record, why, clock_wall_us(h->host->clock));
 }
 
 static void settle_record(struct handler *h, struct handler_record *record,

@@ -139,15 +139,43 @@ static void set_state(struct handler_queue *q, struct handler_record *r,
     count_record(q, r, true);
 }
 
-void handler_queue_put(struct handler_queue *queue, uint64_t id, struct str key, int64_t time_us,
-                       struct str env, struct str line, bool parked)
+struct handler_record *handler_queue_put(struct handler_queue *queue, uint64_t id, struct str key,
+                                         int64_t time_us, struct str env, struct str line)
 {
     char *name = xstrndup(key.at, key.len);
     struct handler_record *r = add_record(queue, name, id, time_us, env.len, line.len);
     memcpy(r->text, env.at, env.len);
     memcpy(r->text + env.len, line.at, line.len);
-    set_state(queue, r, parked ? RECORD_PARKED : RECORD_WAITING);
+    set_state(queue, r, RECORD_WAITING);
     free(name);
+    return r;
+}
+
+void handler_queue_put_parked(struct handler_queue *queue, struct handler_record *record,
+                              uint32_t runs, int64_t parked_us, struct str why)
+{
+    set_state(queue, record, RECORD_PARKED);
+    record->runs = runs;
+    record->parked_us = parked_us;
+    record->why = why.len ? xstrndup(why.at, why.len) : NULL;
+}
+
+const char *handler_record_variable(const struct handler_record *record, const char *name)
+{
+    size_t prefix_len = strlen("INFORMERD_"), name_len = strlen(name);
+    for (size_t at = 0; at < record->env_len; at += strlen(record->text + at) + 1) {
+        const char *variable = record->text + at;
+        if (strncmp(variable, "INFORMERD_", prefix_len) == 0 &&
+            strncmp(variable + prefix_len, name, name_len) == 0 &&
+            variable[prefix_len + name_len] == '=')
+            return variable + prefix_len + name_len + 1;
+    }
+    return "";
+}
+
+uint64_t handler_record_seq(const struct handler_record *record)
+{
+    return strtoull(handler_record_variable(record, "SEQ"), NULL, 10);
 }
 
 static void free_record(struct handler_queue *q, struct handler_record *r)
@@ -156,6 +184,7 @@ static void free_record(struct handler_queue *q, struct handler_record *r)
     count_record(q, r, false);
     list_remove(&r->node);
     list_remove(&r->of_object);
+    free(r->why);
     free(r);
     handler_object_release(q, object);
 }
@@ -168,6 +197,18 @@ static void put_entry(const struct handler_queue *q, char type, uint64_t id)
     int len = snprintf(head, sizeof(head), "%c %" PRIu64 "\n", type, id);
     if (q->on_disk)
         inf_state_queue_add(q->on_disk, head, (size_t)len);
+}
+
+static void put_parked(const struct handler_queue *q, const struct handler_record *r)
+{
+    char head[HEAD_MAX];
+    size_t why_len = r->why ? strlen(r->why) : 0;
+    int len = snprintf(head, sizeof(head), "P %" PRIu64 " %" PRIu32 " %" PRId64 " %zu\n", r->id,
+                       r->runs, r->parked_us, why_len);
+    if (!q->on_disk)
+        return;
+    inf_state_queue_add(q->on_disk, head, (size_t)len);
+    inf_state_queue_add(q->on_disk, r->why ? r->why : "", why_len);
 }
 
 static void put_record(struct handler_queue *q, struct handler_record *r)
@@ -183,7 +224,7 @@ static void put_record(struct handler_queue *q, struct handler_record *r)
     inf_state_queue_add(q->on_disk, r->object->key, key_len);
     inf_state_queue_add(q->on_disk, r->text, r->env_len + r->line_len);
     if (r->state == RECORD_PARKED)
-        put_entry(q, 'P', r->id);
+        put_parked(q, r);
 }
 
 void handler_queue_rewrite(struct handler_queue *queue)
@@ -269,24 +310,53 @@ void handler_queue_move(struct handler_queue *queue, struct handler_record *reco
 {
     assert(record->state == RECORD_WAITING || record->state == RECORD_RUNNING);
     set_state(queue, record, state);
-    if (state == RECORD_PARKED)
-        put_entry(queue, 'P', record->id);
 }
 
-void handler_queue_unpark(struct handler_queue *queue,
-                          void (*each)(void *ctx, struct handler_record *record), void *ctx)
+void handler_queue_park(struct handler_queue *queue, struct handler_record *record, const char *why,
+                        int64_t now_us)
 {
-    if (!queue->counts[RECORD_PARKED])
-        return;
+    assert(record->state == RECORD_RUNNING);
+    handler_queue_put_parked(queue, record, record->runs, now_us,
+                             (struct str){why, strnlen(why, HANDLER_WHY_MAX)});
+    put_parked(queue, record);
+}
+
+static bool is_parked_as(const struct handler_record *record, uint64_t seq)
+{
+    return record->state == RECORD_PARKED && (!seq || handler_record_seq(record) == seq);
+}
+
+size_t handler_queue_unpark(struct handler_queue *queue, uint64_t seq,
+                            void (*each)(void *ctx, struct handler_record *record), void *ctx)
+{
+    size_t count = 0;
     list_for_each(node, &queue->records) {
         struct handler_record *r = container_of(node, struct handler_record, node);
-        if (r->state != RECORD_PARKED)
+        if (!is_parked_as(r, seq))
             continue;
+        free(r->why);
+        r->why = NULL;
         r->failures = 0;
         set_state(queue, r, RECORD_WAITING);
         each(ctx, r);
+        count++;
     }
-    handler_queue_rewrite(queue); /* a record without P after it replaces the earlier one */
+    if (count)
+        handler_queue_rewrite(queue); /* a record without P after it replaces the earlier one */
+    return count;
+}
+
+size_t handler_queue_drop_parked(struct handler_queue *queue, uint64_t seq)
+{
+    size_t count = 0;
+    list_for_each_safe(node, &queue->records) {
+        struct handler_record *r = container_of(node, struct handler_record, node);
+        if (!is_parked_as(r, seq))
+            continue;
+        handler_queue_remove(queue, r);
+        count++;
+    }
+    return count;
 }
 
 bool handler_queue_restore(struct handler_queue *queue, struct inf_state_queue *on_disk)

@@ -13,7 +13,9 @@
  *
  *     R ID TIME KEY-LENGTH ENV-LENGTH LINE-LENGTH\n KEY ENV LINE      a record
  *     D ID\n                                                           it was delivered or dropped
- *     P ID\n                                                           it is parked
+ *     P ID RUNS TIME WHY-LENGTH\n WHY                                 it is parked
+ *
+ * (P ID\n is read, too: written by versions that did not save the reason.)
  *
  * The records and their D go to the same batches as everything else in the state, so after a crash
  * exactly the records without a D are there. The beginning of the log is confirmed up to the first
@@ -37,7 +39,8 @@
 
 enum {
     HANDLER_QUEUE_SLACK =
-        64 * 1024, /* bytes of the log that are not needed, before it is rewritten */
+        64 * 1024,         /* bytes of the log that are not needed, before it is rewritten */
+    HANDLER_WHY_MAX = 160, /* LIMIT: bytes of the reason why a record is parked */
 };
 
 enum handler_record_state {
@@ -76,9 +79,11 @@ struct handler_record {
     uint64_t id;
     uint64_t begin;    /* of its entry in the log on disk; valid unless it is collected */
     int64_t time_us;   /* when the change was received */
-    uint32_t runs;     /* in this process */
+    uint32_t runs;     /* in this process, or until it was parked */
     uint32_t failures; /* of these, those that count for retry.max */
     bool alone;        /* not delivered together with others: see handler_batch.c */
+    int64_t parked_us; /* when it was parked; 0: unknown */
+    char *why;         /* owned; why it is parked; NULL: unknown, or not parked */
     size_t env_len, line_len;
     char text[]; /* environment, each "NAME=value" with its NUL; then the line with its newline */
 };
@@ -120,13 +125,21 @@ void handler_queue_release(struct handler_queue *queue,
  * idle, the object is freed, too. */
 void handler_queue_remove(struct handler_queue *queue, struct handler_record *record);
 
-/* Moves a waiting record to RUNNING, or a running one to WAITING or PARKED. */
+/* Moves a waiting record to RUNNING, or a running one to WAITING. */
 void handler_queue_move(struct handler_queue *queue, struct handler_record *record,
                         enum handler_record_state state);
 
-/* All parked records are waiting again. Calls @each for each of them. */
-void handler_queue_unpark(struct handler_queue *queue,
-                          void (*each)(void *ctx, struct handler_record *record), void *ctx);
+/* Parks a running record; of a longer @why the first HANDLER_WHY_MAX bytes are kept. */
+void handler_queue_park(struct handler_queue *queue, struct handler_record *record, const char *why,
+                        int64_t now_us);
+
+/* Parked records are waiting again: those with sequence number @seq, or all if it is 0. Calls @each for
+ * each of them. Returns their number. */
+size_t handler_queue_unpark(struct handler_queue *queue, uint64_t seq,
+                            void (*each)(void *ctx, struct handler_record *record), void *ctx);
+
+/* Removes parked records: those with sequence number @seq, or all if it is 0. Returns their number. */
+size_t handler_queue_drop_parked(struct handler_queue *queue, uint64_t seq);
 
 /* The state on disk was emptied: writes all needed records again. */
 void handler_queue_rewrite(struct handler_queue *queue);
@@ -148,13 +161,24 @@ size_t handler_queue_length(const struct handler_queue *queue);
 /* Adds the records of a log to an empty queue. Returns false if it is damaged. */
 bool handler_queue_load(struct handler_queue *queue, struct str log);
 
-/* Adds a record that an earlier run has saved; its id must be greater than those of all others. */
-void handler_queue_put(struct handler_queue *queue, uint64_t id, struct str key, int64_t time_us,
-                       struct str env, struct str line, bool parked);
+/* Adds a record that an earlier run has saved; its id must be greater than those of all others. It is
+ * waiting. */
+struct handler_record *handler_queue_put(struct handler_queue *queue, uint64_t id, struct str key,
+                                         int64_t time_us, struct str env, struct str line);
+
+/* Such a record was parked. */
+void handler_queue_put_parked(struct handler_queue *queue, struct handler_record *record,
+                              uint32_t runs, int64_t parked_us, struct str why);
 
 static inline struct str handler_record_line(const struct handler_record *record)
 {
     return (struct str){record->text + record->env_len, record->line_len};
 }
+
+/* The value of the variable INFORMERD_@name of the record; "": it has none. */
+const char *handler_record_variable(const struct handler_record *record, const char *name);
+
+/* 0: unknown. */
+uint64_t handler_record_seq(const struct handler_record *record);
 
 #endif

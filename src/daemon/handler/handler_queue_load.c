@@ -32,6 +32,8 @@ struct log_entry {
     char type;
     int64_t time_us;
     struct str key, env, line; /* R */
+    uint64_t runs;             /* P */
+    struct str why;            /* P */
 };
 
 static bool take_bytes(struct str *rest, uint64_t len, struct str *ret)
@@ -49,6 +51,21 @@ static bool is_environment(struct str env)
     return !env.len || !env.at[env.len - 1];
 }
 
+/* After its type. */
+static bool read_parked(struct str *rest, struct log_entry *ret)
+{
+    struct str before = *rest;
+    uint64_t time, why;
+    if (read_number(rest, '\n', &ret->id))
+        return true; /* without a reason */
+    *rest = before;
+    if (!read_number(rest, ' ', &ret->id) || !read_number(rest, ' ', &ret->runs) ||
+        !read_number(rest, ' ', &time) || !read_number(rest, '\n', &why))
+        return false;
+    ret->time_us = (int64_t)time;
+    return why <= HANDLER_WHY_MAX && take_bytes(rest, why, &ret->why);
+}
+
 static bool read_entry(struct str *rest, struct log_entry *ret)
 {
     uint64_t time, key, env, line;
@@ -56,8 +73,10 @@ static bool read_entry(struct str *rest, struct log_entry *ret)
         return false;
     ret->type = rest->at[0];
     *rest = (struct str){rest->at + 2, rest->len - 2};
-    if (ret->type == 'D' || ret->type == 'P')
+    if (ret->type == 'D')
         return read_number(rest, '\n', &ret->id);
+    if (ret->type == 'P')
+        return read_parked(rest, ret);
     if (ret->type != 'R' || !read_number(rest, ' ', &ret->id) || !read_number(rest, ' ', &time) ||
         !read_number(rest, ' ', &key) || !read_number(rest, ' ', &env) ||
         !read_number(rest, '\n', &line))
@@ -80,11 +99,14 @@ static int compare_entries(const void *a, const void *b)
 static void restore_record(struct handler_queue *q, const struct log_entry *entries, size_t n)
 {
     const struct log_entry *last = &entries[n - 1], *r = last;
+    struct handler_record *record;
     while (r > entries && r->type != 'R')
         r--;
     if (last->type == 'D' || r->type != 'R')
         return;
-    handler_queue_put(q, r->id, r->key, r->time_us, r->env, r->line, last->type == 'P');
+    record = handler_queue_put(q, r->id, r->key, r->time_us, r->env, r->line);
+    if (last->type == 'P')
+        handler_queue_put_parked(q, record, (uint32_t)last->runs, last->time_us, last->why);
 }
 
 bool handler_queue_load(struct handler_queue *queue, struct str log)

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -107,6 +108,13 @@ static struct handler_record *find(struct world *w, const char *line)
     return NULL;
 }
 
+static void park(struct world *w, struct handler_record *r)
+{
+    handler_queue_move(&w->queue, r, RECORD_RUNNING);
+    r->runs++;
+    handler_queue_park(&w->queue, r, "exit code 3", 99);
+}
+
 /* ---- crashes ---- */
 
 static void records_survive_a_crash_once_they_are_saved(void **state)
@@ -155,16 +163,65 @@ static void a_parked_record_stays_parked_until_it_is_unparked(void **state)
     add(w, "web", "1");
     add(w, "web", "2");
     save(w);
-    handler_queue_move(&w->queue, find(w, "1"), RECORD_PARKED);
+    park(w, find(w, "1"));
     flush(w);
     crash(w);
     assert_queue(w, "*web=1 web=2 ");
+    assert_string_equal(find(w, "1")->why, "exit code 3");
+    assert_int_equal(find(w, "1")->runs, 1);
+    assert_int_equal(find(w, "1")->parked_us, 99);
     assert_ptr_equal(handler_object_first(handler_queue_find(&w->queue, "web")), find(w, "2"));
-    handler_queue_unpark(&w->queue, ignore, NULL);
+    assert_int_equal(handler_queue_unpark(&w->queue, 0, ignore, NULL), 1);
     assert_ptr_equal(handler_queue_first(&w->queue), find(w, "1"));
     flush(w);
     crash(w);
     assert_queue(w, "web=1 web=2 ");
+}
+
+/* A record of the object `web` with this sequence number, which is also its line. */
+static struct handler_record *add_numbered(struct world *w, int seq)
+{
+    char env[64], line[16];
+    int len = snprintf(env, sizeof(env), "INFORMERD_SEQ=%d%cINFORMERD_TYPE=ADDED", seq, '\0');
+    snprintf(line, sizeof(line), "%d", seq);
+    return handler_queue_add(&w->queue, "web", 7, (struct str){env, (size_t)len + 1}, str_of(line));
+}
+
+static void single_parked_records_are_unparked_and_dropped_by_their_number(void **state)
+{
+    struct world *w = *state;
+    for (int seq = 11; seq <= 14; seq++)
+        add_numbered(w, seq);
+    save(w);
+    park(w, find(w, "11"));
+    park(w, find(w, "12"));
+    park(w, find(w, "13"));
+    assert_string_equal(handler_record_variable(find(w, "14"), "TYPE"), "ADDED");
+    assert_string_equal(handler_record_variable(find(w, "14"), "TYP"), "");
+    assert_int_equal(handler_queue_unpark(&w->queue, 12, ignore, NULL), 1);
+    assert_int_equal(handler_queue_unpark(&w->queue, 14, ignore, NULL), 0); /* not parked */
+    assert_int_equal(handler_queue_drop_parked(&w->queue, 13), 1);
+    assert_int_equal(handler_queue_drop_parked(&w->queue, 14), 0);
+    flush(w);
+    crash(w);
+    assert_queue(w, "*web=11 web=12 web=14 ");
+    assert_int_equal(handler_queue_drop_parked(&w->queue, 0), 1);
+    assert_queue(w, "web=12 web=14 ");
+}
+
+static void a_long_reason_is_cut(void **state)
+{
+    struct world *w = *state;
+    char why[1000];
+    memset(why, 'x', sizeof(why));
+    why[sizeof(why) - 1] = '\0';
+    add(w, "web", "1");
+    save(w);
+    handler_queue_move(&w->queue, find(w, "1"), RECORD_RUNNING);
+    handler_queue_park(&w->queue, find(w, "1"), why, 99);
+    flush(w);
+    crash(w);
+    assert_int_equal(strlen(find(w, "1")->why), HANDLER_WHY_MAX);
 }
 
 static void the_log_does_not_grow_while_an_old_record_is_needed(void **state)
@@ -212,7 +269,7 @@ static void records_are_saved_again_in_a_state_that_was_emptied(void **state)
     add(w, "web", "1");
     add(w, "db", "2");
     save(w);
-    handler_queue_move(&w->queue, find(w, "2"), RECORD_PARKED);
+    park(w, find(w, "2"));
     inf_state_queue_confirm(w->queue.on_disk, inf_state_queue_end(w->queue.on_disk));
     handler_queue_rewrite(&w->queue);
     flush(w);
@@ -229,8 +286,7 @@ static void counts_follow_the_states(void **state)
     assert_int_equal(handler_queue_length(&w->queue), 1);
     assert_true(w->queue.bytes > 0);
     save(w);
-    handler_queue_move(&w->queue, r, RECORD_RUNNING);
-    handler_queue_move(&w->queue, r, RECORD_PARKED);
+    park(w, r);
     assert_int_equal(handler_queue_length(&w->queue), 0);
     assert_int_equal(w->queue.bytes, 0);
     assert_true(w->queue.parked_bytes > 0);
@@ -279,6 +335,9 @@ static void reading_ends_at_what_is_no_entry(void **state)
         "R 2 5 3 2 1\nwebA=x",
         "R 2 5 -1 0 0\n",
         "P \n",
+        "P 1 2 3\n",
+        "P 1 2 3 4\nwhy",
+        "P 1 2 3 161\n",
         "D 1 \n",
     };
     struct world *w = *state;
@@ -295,7 +354,7 @@ static void reading_ends_at_what_is_no_entry(void **state)
 
 static void a_log_cut_at_any_byte_yields_its_whole_entries(void **state)
 {
-    static const char log[] = "R 1 5 3 0 1\nwebaR 2 5 2 0 1\ndbbD 1\nP 2\n";
+    static const char log[] = "R 1 5 3 0 1\nwebaR 2 5 2 0 1\ndbbD 1\nP 2 3 4 3\nwhy";
     struct world *w = *state;
     for (size_t len = 1; len < sizeof(log) - 1; len++) {
         load(w, log, len);
@@ -304,6 +363,17 @@ static void a_log_cut_at_any_byte_yields_its_whole_entries(void **state)
     load(w, log, sizeof(log) - 1);
     assert_true(w->intact);
     assert_queue(w, "*db=b ");
+    assert_string_equal(find(w, "b")->why, "why");
+}
+
+static void an_entry_of_an_earlier_version_has_no_reason(void **state)
+{
+    static const char log[] = "R 1 5 3 0 1\nwebaP 1\n";
+    struct world *w = *state;
+    load(w, log, sizeof(log) - 1);
+    assert_true(w->intact);
+    assert_queue(w, "*web=a ");
+    assert_null(find(w, "a")->why);
 }
 
 int main(void)
@@ -313,6 +383,8 @@ int main(void)
         IN_WORLD(a_removed_record_stays_removed_also_if_an_older_one_is_needed),
         IN_WORLD(a_running_record_waits_after_a_crash),
         IN_WORLD(a_parked_record_stays_parked_until_it_is_unparked),
+        IN_WORLD(single_parked_records_are_unparked_and_dropped_by_their_number),
+        IN_WORLD(a_long_reason_is_cut),
         IN_WORLD(the_log_does_not_grow_while_an_old_record_is_needed),
         IN_WORLD(an_empty_queue_leaves_nothing_on_disk),
         IN_WORLD(records_are_saved_again_in_a_state_that_was_emptied),
@@ -320,6 +392,7 @@ int main(void)
         IN_WORLD(an_object_that_is_not_idle_is_kept_without_records),
         IN_WORLD(reading_ends_at_what_is_no_entry),
         IN_WORLD(a_log_cut_at_any_byte_yields_its_whole_entries),
+        IN_WORLD(an_entry_of_an_earlier_version_has_no_reason),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
