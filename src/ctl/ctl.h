@@ -20,6 +20,7 @@ extern const struct command ctl_overview;
 extern const struct command ctl_get;
 extern const struct command ctl_status;
 extern const struct command ctl_tail;
+extern const struct command ctl_handler;
 extern const struct command ctl_kubeconfig;
 extern const struct command ctl_token;
 extern const struct command ctl_reload;

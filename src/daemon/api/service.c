@@ -16,6 +16,7 @@
 #include "base/text/timestamp.h"
 #include "daemon/api/api.h"
 #include "daemon/api/api_status.h"
+#include "daemon/api/service_handlers.h"
 #include "daemon/daemon.h"
 #include "daemon/http/endpoints.h"
 #include "daemon/http/report.h"
@@ -120,9 +121,15 @@ static const struct service_endpoint {
     void (*respond)(struct daemon *d, const struct api_reader *reader,
                     const struct http_server_request *request, struct http_exchange *exchange);
 } service_endpoints[] = {
-    {"status", FOR_UNLIMITED, respond_status}, {"access", FOR_READERS, respond_access},
-    {"events", FOR_READERS, events_respond},   {"token", FOR_LOCAL_USERS, respond_token},
-    {"reload", FOR_CONTROL, respond_reload},   {"reopen", FOR_CONTROL, respond_reopen},
+    {"status", FOR_UNLIMITED, respond_status},
+    {"access", FOR_READERS, respond_access},
+    {"events", FOR_READERS, events_respond},
+    {"token", FOR_LOCAL_USERS, respond_token},
+    {"reload", FOR_CONTROL, respond_reload},
+    {"reopen", FOR_CONTROL, respond_reopen},
+    {"handlers", FOR_UNLIMITED, service_handlers_respond},
+    {"handlers/parked", FOR_CONTROL, service_handlers_respond_parked},
+    {"handlers/control", FOR_CONTROL, service_handlers_respond_control},
 };
 
 static const char *refusal_of(enum service_access access, const struct api_reader *reader,

@@ -8,6 +8,7 @@
  *     token     a short-lived token for api.listen; only on the Unix socket
  *     reload    reloads the configuration; only for root and the user of the daemon, as the next one
  *     reopen    reopens the event logs
+ *     handlers  the state of handlers, and commands to them (service_handlers.h)
  *
  * A new endpoint is a function, in a file of its own if it is long, and one row of the table in
  * service.c.

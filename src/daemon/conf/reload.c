@@ -13,6 +13,7 @@
 #include "daemon/conf/conf_dirs.h"
 #include "daemon/conf/conf_same.h"
 #include "daemon/daemon.h"
+#include "daemon/handler/handler_control.h"
 
 /* Removes the next line from @rest and returns it. */
 static struct str next_line(struct str *rest)
@@ -98,6 +99,8 @@ void daemon_reload(struct daemon *d)
     struct conf_errors errors = {0};
     struct conf conf = {0};
     notify_reloading(&d->notify);
+    if (d->state_lock >= 0) /* before parked records are delivered again */
+        handler_control_files(&d->handlers, d->conf.state_dir);
     if (conf_load(d->options.conf_path, &conf, &errors) == 0)
         apply_reload(d, &conf);
     else

@@ -243,6 +243,12 @@ void handler_configure(struct handler *handler, const struct handler_settings *s
     handler_update_hold(handler);
 }
 
+void handler_pause(struct handler *handler, bool paused)
+{
+    handler->paused = paused;
+    task_schedule(handler->host->clock, &handler->pump);
+}
+
 void handler_stop(struct handler *handler)
 {
     handler->stopped = true;
@@ -278,6 +284,7 @@ void handler_status(const struct handler *handler, struct handler_status *ret)
     *ret = (struct handler_status){
         .name = handler->name,
         .state = handler->output.held     ? "full"
+                 : handler->paused        ? "paused"
                  : handler->last_error[0] ? "failing"
                  : handler->n_runs        ? "running"
                                           : "idle",
@@ -287,6 +294,7 @@ void handler_status(const struct handler *handler, struct handler_status *ret)
         .oldest_ms = age_us > 0 ? (uint64_t)age_us / 1000 : 0,
         .running = handler->n_runs,
         .parked = q->counts[RECORD_PARKED],
+        .paused = handler->paused,
         .held = handler->output.held,
         .counters = handler->counters,
     };

@@ -21,7 +21,7 @@
  * (handler_batch.c). With `each`, every record of an object is delivered, in order; with `latest`, only
  * the newest one that waits. A run that fails is repeated with growing delays while the other objects
  * continue; after retry.max repetitions the record is parked: it stays in the queue, and is delivered
- * again after the next reload.
+ * again after the next reload, or as handler_control.h says.
  *
  * Isolation: nothing here delays the journal, except `overflow: wait`. A queue that is full drops its
  * oldest records (`gap`), or first those that have a newer one of the same object (`coalesce`); both
@@ -152,6 +152,7 @@ struct handler {
     void *part;                       /* of the kind */
     struct handler_queue queue;
     bool stopped;
+    bool paused;       /* by an administrator */
     struct task pump;  /* starts runs */
     struct list ready; /* of struct handler_object, in the order in which they became ready */
     struct list runs;
@@ -168,13 +169,14 @@ struct handler {
 
 struct handler_status {
     const char *name;
-    const char *state;  /* "idle", "running", "failing" or "full" */
+    const char *state;  /* "idle", "running", "failing", "paused" or "full" */
     const char *reason; /* of the last failure; NULL: the last run succeeded */
     uint64_t length;    /* records that are not delivered, without parked ones */
     uint64_t bytes;     /* of these */
     uint64_t oldest_ms; /* age of the oldest; 0: none */
     uint64_t running;
     uint64_t parked;
+    bool paused;
     bool held; /* it holds its watches */
     struct handler_counters counters;
 };
@@ -187,6 +189,9 @@ struct handler *handler_new(struct handler_host *host, const struct handler_sett
 /* Applies settings with the same name. Parked records are delivered again. */
 void handler_configure(struct handler *handler, const struct handler_settings *settings,
                        struct filter *filter);
+
+/* A paused handler starts no runs until it is resumed. */
+void handler_pause(struct handler *handler, bool paused);
 
 /* Starts no more runs; the host's on_run_end() reports the end of the current ones. */
 void handler_stop(struct handler *handler);

@@ -81,8 +81,8 @@ bool handler_batch_is_ready(struct handler *handler)
 {
     size_t max = max_of(handler);
     bool full;
-    if (handler->stopped || list_empty(&handler->ready) || handler->wait.running ||
-        handler->n_runs >= handler->settings.concurrency)
+    if (handler->stopped || handler->paused || list_empty(&handler->ready) ||
+        handler->wait.running || handler->n_runs >= handler->settings.concurrency)
         return false;
     if (max == 1 || !handler->settings.batch_within_ms || handler->gathered)
         return true;

@@ -107,6 +107,7 @@ static void supersede(struct handler *h, struct handler_record *record)
 
 /* What became of the records of a run. */
 struct run_summary {
+    const char *why; /* it failed */
     size_t parked, repeated, split;
     uint64_t delay_ms; /* of the first record that is repeated */
     uint32_t runs;     /* of the first record that is parked */
@@ -146,7 +147,7 @@ static void park(struct handler *h, struct handler_record *record, struct run_su
     if (!summary->parked++)
         summary->runs = record->runs;
     h->counters.parked++;
-    handler_queue_park(&h->queue, record, why, clock_wall_us(h->host->clock));
+    handler_queue_park(&h->queue, record, summary->why, clock_wall_us(h->host->clock));
 }
 
 static void settle_record(struct handler *h, struct handler_record *record,
@@ -198,8 +199,8 @@ static void log_failure(struct handler *h, const char *name, size_t n, const cha
         if (summary->parked < n)
             snprintf(part, sizeof(part), "%zu of ", summary->parked);
         handler_log(h, INF_LOG_ERROR,
-                    "%s%s: %s; given up after %" PRIu32 " run%s; the record%s parked until the "
-                    "next reload",
+                    "%s%s: %s; given up after %" PRIu32 " run%s; the record%s parked: see "
+                    "'informerctl handler'",
                     part, name, why, summary->runs, summary->runs == 1 ? "" : "s",
                     n == 1 ? " is" : "s are");
     }
@@ -253,7 +254,8 @@ static void free_run(struct handler *h, struct handler_run *run)
 void handler_run_result(struct handler_run *run, const struct handler_result *result)
 {
     struct handler *h = run->handler;
-    struct run_summary summary = {.jitter = h->host->rng ? rng_below(h->host->rng, 1000) : 0};
+    struct run_summary summary = {.why = result->why ? result->why : "",
+                                  .jitter = h->host->rng ? rng_below(h->host->rng, 1000) : 0};
     uint64_t wait_ms =
         result->wait_ms < HANDLER_WAIT_MAX_MS ? result->wait_ms : HANDLER_WAIT_MAX_MS;
     size_t n = run->n_records;

@@ -16,6 +16,7 @@
 #include "base/err.h"
 
 #define QUEUE_PREFIX "handler "
+#define PAUSE_PREFIX "paused handler " /* such a queue exists while the handler is paused */
 
 #define for_each_handler(item, list)                                              \
     for (struct handler *item = container_of((list)->next, struct handler, node); \
@@ -25,13 +26,15 @@
 
 const char *handlers_queue_owner(const char *queue_name)
 {
-    size_t len = strlen(QUEUE_PREFIX);
+    size_t len = strlen(QUEUE_PREFIX), pause_len = strlen(PAUSE_PREFIX);
+    if (strncmp(queue_name, PAUSE_PREFIX, pause_len) == 0)
+        return queue_name + pause_len;
     return strncmp(queue_name, QUEUE_PREFIX, len) == 0 ? queue_name + len : NULL;
 }
 
-static struct handler *find_handler(const struct handlers *hs, const char *name)
+struct handler *handlers_find(const struct handlers *handlers, const char *name)
 {
-    for_each_handler(h, &hs->handlers)
+    for_each_handler(h, &handlers->handlers)
         if (strcmp(h->name, name) == 0)
             return h;
     return NULL;
@@ -40,22 +43,55 @@ static struct handler *find_handler(const struct handlers *hs, const char *name)
 bool handlers_use_queue(const struct handlers *handlers, const char *name)
 {
     const char *owner = handlers_queue_owner(name);
-    return owner && find_handler(handlers, owner);
+    return owner && handlers_find(handlers, owner);
 }
 
-static struct inf_state_queue *open_queue(const struct handlers *hs, const char *name)
+static struct inf_state_queue *open_queue(const struct handlers *hs, const char *prefix,
+                                          const char *name)
 {
     struct inf_state *state = hs->host.journal->state;
-    char *queue_name = xasprintf(QUEUE_PREFIX "%s", name);
+    char *queue_name = xasprintf("%s%s", prefix, name);
     struct inf_state_queue *queue = state ? inf_state_queue(state, queue_name) : NULL;
     free(queue_name);
     return queue;
 }
 
+static void save_pause(const struct handlers *hs, const struct handler *h)
+{
+    struct inf_state_queue *mark = open_queue(hs, PAUSE_PREFIX, h->name);
+    if (mark && h->paused)
+        inf_state_queue_add(mark, "1", 1);
+    else if (mark)
+        inf_state_queue_drop(mark);
+}
+
+/* Continues as the last run of the daemon has left it. */
+static void restore_pause(const struct handlers *hs, struct handler *h)
+{
+    struct inf_state_queue *mark = open_queue(hs, PAUSE_PREFIX, h->name);
+    const char *bytes;
+    if (mark && inf_state_queue_pending(mark, &bytes, &(size_t){0}, &(uint64_t){0}))
+        handler_pause(h, true);
+    else if (mark)
+        inf_state_queue_drop(mark);
+}
+
+void handlers_pause(struct handlers *handlers, struct handler *handler, bool paused)
+{
+    if (handler->paused == paused)
+        return;
+    handler_pause(handler, paused);
+    save_pause(handlers, handler);
+    journal_flush(handlers->host.journal);
+}
+
 void handlers_save_again(struct handlers *handlers)
 {
-    for_each_handler(h, &handlers->handlers)
+    for_each_handler(h, &handlers->handlers) {
         handler_queue_rewrite(&h->queue);
+        if (h->paused)
+            save_pause(handlers, h);
+    }
 }
 
 /* ---- the end of a handler ---- */
@@ -113,6 +149,8 @@ static void remove_handler(struct handlers *hs, struct handler *h)
     if (h->queue.on_disk)
         inf_state_queue_drop(h->queue.on_disk);
     h->queue.on_disk = NULL;
+    h->paused = false;
+    save_pause(hs, h);
 }
 
 /* ---- reloading ---- */
@@ -139,13 +177,14 @@ static bool is_listed(const struct handler_settings *settings, size_t n, const c
 static void set_handler(struct handlers *hs, const struct handler_settings *settings)
 {
     struct filter *filter = filter_make(&settings->filter, NULL);
-    struct handler *h = find_handler(hs, settings->name);
+    struct handler *h = handlers_find(hs, settings->name);
     if (h) {
         handler_configure(h, settings, filter);
         return;
     }
-    h = handler_new(&hs->host, settings, filter, open_queue(hs, settings->name));
+    h = handler_new(&hs->host, settings, filter, open_queue(hs, QUEUE_PREFIX, settings->name));
     list_push(&hs->handlers, &h->node);
+    restore_pause(hs, h);
     journal_add_output(hs->host.journal, &h->output);
     if (handler_queue_length(&h->queue) + h->queue.counts[RECORD_PARKED])
         handler_log(h, INF_LOG_INFO, "continues with %zu records of the last run, and %zu parked",

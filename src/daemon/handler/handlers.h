@@ -35,6 +35,12 @@ bool handlers_use_queue(const struct handlers *handlers, const char *name);
 /* The name of the handler whose queue has this name; NULL: it is not a queue of a handler. */
 const char *handlers_queue_owner(const char *queue_name);
 
+/* NULL: none has this name. */
+struct handler *handlers_find(const struct handlers *handlers, const char *name);
+
+/* A paused handler starts no runs, also after a restart with state on disk. Its records wait. */
+void handlers_pause(struct handlers *handlers, struct handler *handler, bool paused);
+
 /* Starts no more runs and calls @on_drained when the current ones have ended, possibly before it
  * returns. After @timeout_ms (0: never) they are ended. Records that were not delivered stay in the
  * state on disk; those in memory are logged. */

@@ -106,7 +106,7 @@ static void put_handler(void *ctx, const struct handler *handler)
     struct ready_page *page = ctx;
     struct handler_status s;
     handler_status(handler, &s);
-    if (!page->verbose && !s.reason && !s.held && !s.parked)
+    if (!page->verbose && !s.reason && !s.held && !s.parked && !s.paused)
         return;
     buf_printf(page->out, "[+] handler %s: %s", s.name, s.state);
     if (s.reason)

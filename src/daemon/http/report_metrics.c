@@ -198,6 +198,8 @@ static const struct family families[] = {
     {"informerd_handler_running", METRICS_GAUGE, "Runs in progress.", OF_HANDLER(running)},
     {"informerd_handler_parked", METRICS_GAUGE,
      "Records that were given up after retry.max repetitions.", OF_HANDLER(parked)},
+    {"informerd_handler_paused", METRICS_GAUGE,
+     "1 if the handler was paused with informerctl or a command file.", OF_HANDLER(paused)},
     {"informerd_handler_held", METRICS_GAUGE,
      "1 if the queue is full and the handler holds its watches (overflow: wait).",
      OF_HANDLER(held)},
