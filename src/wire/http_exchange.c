@@ -61,6 +61,11 @@ void *http_exchange_client(const struct http_exchange *x)
     return x->client;
 }
 
+bool http_exchange_is_half_closed(const struct http_exchange *x)
+{
+    return x->ended;
+}
+
 void http_exchange_header(struct http_exchange *x, const char *name, const char *value)
 {
     assert(!strpbrk(name, "\r\n:") && !strpbrk(value, "\r\n"));

@@ -15,6 +15,7 @@
 #ifndef WIRE_HTTP_EXCHANGE_H
 #define WIRE_HTTP_EXCHANGE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/buf.h"
@@ -42,6 +43,10 @@ void http_exchange_set_user(struct http_exchange *x, struct http_exchange_user *
 
 /* The client given to http_server_accept_client(); NULL: none. */
 void *http_exchange_client(const struct http_exchange *x);
+
+/* Whether the client has closed its side of the connection. It can still receive a response, but nothing
+ * would show that a long one is no longer read. */
+bool http_exchange_is_half_closed(const struct http_exchange *x);
 
 /* Adds a header to the response, before reply or start. Name and value must not contain line
  * ends. Cache-Control replaces the default no-store. */

@@ -325,6 +325,14 @@ bool http_server_make_room(struct http_server *s)
     return false;
 }
 
+size_t http_server_unsent(const struct http_server *s)
+{
+    size_t bytes = 0;
+    list_for_each(node, &s->exchanges)
+        bytes += http_exchange_unsent(container_of(node, struct http_exchange, node));
+    return bytes;
+}
+
 void http_server_disconnect(struct http_server *s)
 {
     while (!list_empty(&s->exchanges))

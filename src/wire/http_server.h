@@ -78,6 +78,9 @@ void http_server_accept_client(struct http_server *server, struct stream *stream
  */
 bool http_server_make_room(struct http_server *server);
 
+/* The bytes of all responses that are not sent yet. */
+size_t http_server_unsent(const struct http_server *server);
+
 /* Closes all connections, in the same way as if the clients had disconnected: users of unfinished
  * exchanges get on_abort. The server accepts further connections. Not to be called inside a callback of
  * an exchange. */

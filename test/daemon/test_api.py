@@ -344,5 +344,13 @@ class Api(ApiCase):
         last = json.loads(text.splitlines()[-1])
         self.assertEqual((last['type'], last['object']['code']), ('ERROR', 410))
 
+    def test_the_memory_of_recent_changes_counts_in_the_backlog(self):
+        self.put('a')
+        self.begin()
+        self.assertEqual(self.names('/api/v1/configmaps'), ['a'])
+        for _ in range(20):
+            self.put('a', key='x' * 10000)
+        wait_until(lambda: self.metrics()['informerd_backlog_bytes'] > 100 * 1000, lambda: self.metrics()['informerd_backlog_bytes'])
+
 
 run(__name__)

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""test_api_documents.py KUBESIM RECORDINGS INFORMERD: documents of the API server that the local API passes on."""
+"""test_api_documents.py KUBESIM RECORDINGS INFORMERD: documents of the API server that the local API passes on, and
+columns that it takes from them."""
 import hashlib
+import json
 import unittest
 
-from api_case import ApiCase
+from api_case import TABLE, ApiCase
 from service import FULL, run, wait_until
 
 CORE = '/openapi/v3/api/v1'
@@ -100,6 +102,85 @@ class Documents(ApiCase):
             connection.request('GET', f'{CORE}{i}')
         wait_until(lambda: self.count(f'{CORE}2'), 'the requests')
         self.assertEqual(daemon.end(), 0)
+
+
+WIDGETS = '/apis/example.com/v1/widgets'
+DEFINITION = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions/widgets.example.com'
+
+
+def definition(*columns):
+    """The definition of widgets with these columns: (name, type, path)."""
+    return {'kind': 'CustomResourceDefinition', 'apiVersion': 'apiextensions.k8s.io/v1',
+            'metadata': {'name': 'widgets.example.com'},
+            'spec': {'versions': [{'name': 'v1beta1', 'additionalPrinterColumns': [{'name': 'Old', 'type': 'string', 'jsonPath': '.x'}]},
+                                  {'name': 'v1', 'additionalPrinterColumns': [
+                                      {'name': n, 'type': t, 'jsonPath': p} for n, t, p in columns]}]}}
+
+
+class Columns(ApiCase):
+    arguments = ('--resource', 'widgets.example.com/v1=Widget',
+                 '--resource', 'customresourcedefinitions.apiextensions.k8s.io/v1=CustomResourceDefinition,cluster')
+
+    def put_widget(self):
+        self.sim.put('widgets.example.com', {'kind': 'Widget', 'apiVersion': 'example.com/v1',
+                                             'metadata': {'name': 'w', 'namespace': 'default'}, 'spec': {'size': 3, 'color': 'red'}})
+
+    def define(self, *columns):
+        self.sim.control('put', definition(*columns), resource='customresourcedefinitions.apiextensions.k8s.io')
+
+    def begin_widgets(self):
+        self.begin(watches=[{'resource': 'widgets.example.com'}, {'resource': 'configmaps'}])
+
+    def table(self, target=WIDGETS):
+        """(names of columns, cells of the first row)."""
+        answer = self.ask(target, Accept=TABLE)[1]
+        return [c['name'] for c in answer['columnDefinitions']], answer['rows'][0]['cells'] if answer['rows'] else None
+
+    def test_custom_resources_have_the_columns_of_their_definition(self):
+        self.put_widget()
+        self.define(('Size', 'integer', '.spec.size'), ('Color', 'string', '.spec.color'))
+        self.begin_widgets()
+        watch = self.watch(WIDGETS + '?watch=1', Accept=TABLE)
+        first = watch.next()['object']
+        self.assertEqual(first['rows'][0]['cells'], ['w', 3, 'red'])
+        self.assertEqual([c['name'] for c in first['columnDefinitions']], ['Name', 'Size', 'Color'])
+        self.assertEqual(self.table(), (['Name', 'Size', 'Color'], ['w', 3, 'red']))
+        self.assertEqual(self.table('/apis/example.com/v1/namespaces/default/widgets/w')[1], ['w', 3, 'red'])
+        self.assertEqual(sum(DEFINITION == r['target'] for r in self.sim.control('requests')), 1)
+
+    def test_a_definition_that_can_not_be_read_gives_name_and_age(self):
+        self.put_widget()
+        self.define(('Size', 'integer', '.spec.size'))
+        self.sim.fault('status', code=403, times=0, path='customresourcedefinitions')
+        self.begin_widgets()
+        self.assertEqual(self.table()[0], ['Name', 'Age'])
+
+    def test_a_definition_without_columns_or_with_unknown_paths_gives_name_and_age(self):
+        self.put_widget()
+        self.define(('Size', 'integer', '.spec[?'))
+        self.begin_widgets()
+        self.assertEqual(self.table()[0], ['Name', 'Age'])
+        self.assertIn("printer column 'Size'", (self.folder / 'stderr').read_text())
+
+    def test_built_in_printers_are_used_if_the_server_has_the_same_columns(self):
+        self.put('a', key='v')
+        self.begin(watches=[{'resource': 'configmaps'}, {'resource': 'pods'}])
+        for resource in 'pods', 'configmaps':  # kubesim has other columns for the second one
+            target = f'/api/v1/{resource}'
+            served = self.sim.request(target, Accept=TABLE).json()['columnDefinitions']
+            self.assertEqual(self.table(target)[0], [c['name'] for c in served])
+        self.assertEqual(self.table('/api/v1/configmaps')[1][0], 'a')
+
+    def test_a_table_request_that_hangs_delays_only_tables(self):
+        self.put_widget()
+        self.define(('Size', 'integer', '.spec.size'))
+        self.sim.fault('blackhole', times=1, path=DEFINITION)
+        self.begin_widgets()
+        waiting = self.connect()
+        waiting.request('GET', WIDGETS, headers={'Accept': TABLE})
+        self.assertEqual(self.names(WIDGETS), ['w'])
+        answer = json.loads(waiting.getresponse().read())
+        self.assertEqual([c['name'] for c in answer['columnDefinitions']], ['Name', 'Age'])
 
 
 run(__name__)

@@ -43,15 +43,20 @@ struct api {
     struct daemon *d;
     struct clock *clock;
     size_t history;        /* LIMIT: events of a feed; `api.history` */
+    size_t feed_bytes;     /* of the objects and lines of all feeds */
+    size_t feed_bytes_max; /* LIMIT: of the objects */
+    size_t charged;        /* bytes that are counted in the memory budget */
+    struct timer recount;  /* of unsent bytes */
     struct list feeds;     /* of struct api_feed */
     struct list facts;     /* of struct api_facts, one for each cluster: see api_discovery.h */
+    struct list columns;   /* of struct api_columns */
     struct list documents; /* of struct api_document */
     struct list parked;    /* calls that wait: see api_park.h */
 };
 
 struct api_call;
 
-/* Sets `history` to its default. */
+/* Sets the limits to their defaults. */
 void api_init(struct api *api, struct daemon *d, struct clock *clock);
 
 /* Ends all responses in progress and frees everything. The listeners are closed afterwards. */
@@ -63,5 +68,9 @@ void api_respond(struct daemon *d, const struct api_reader *reader,
 
 /* The same for a call, also for one that has waited. */
 void api_serve(const struct api_call *call);
+
+/* Counts the memory of feeds and unsent responses in the budget of the daemon (`memory.backlog`). To be called
+ * when it may have changed. */
+void api_charge(struct api *api);
 
 #endif

@@ -14,14 +14,13 @@
 #define METADATA_HEAD \
     "{\"kind\":\"PartialObjectMetadata\",\"apiVersion\":\"meta.k8s.io/v1\",\"metadata\":"
 
-void api_type_init(struct api_type *type, const char *kind, const char *group, const char *version,
-                   const char *resource)
+void api_type_init(struct api_type *type, const struct inf_resource *r)
 {
     *type = (struct api_type){
-        .kind = xstrdup(kind),
-        .api_version = *group ? xasprintf("%s/%s", group, version) : xstrdup(version),
-        .builtin = builtin_resource_find(group, resource) != NULL,
-        .printer = table_printer_find(group, resource),
+        .kind = xstrdup(r->kind),
+        .api_version = *r->group ? xasprintf("%s/%s", r->group, r->version) : xstrdup(r->version),
+        .builtin = builtin_resource_find(r->group, r->name) != NULL,
+        .printer = table_printer_find(r->group, r->name),
         .metadata = inf_path_parse("metadata", NULL),
         .version = inf_path_parse("metadata.resourceVersion", NULL),
     };

@@ -10,6 +10,7 @@
 
 #include <stdint.h>
 
+#include "informer/informer.h"
 #include "informer/object.h"
 #include "informer/path.h"
 
@@ -27,9 +28,8 @@ struct api_type {
     struct inf_path *version;  /* "metadata.resourceVersion" */
 };
 
-/* @kind and @version are copied. */
-void api_type_init(struct api_type *type, const char *kind, const char *group, const char *version,
-                   const char *resource);
+/* The type of @resource, whose kind is set; copied. Its printer is the built-in one. */
+void api_type_init(struct api_type *type, const struct inf_resource *resource);
 void api_type_free(struct api_type *type);
 
 static inline bool api_form_is_table(enum api_form form)

@@ -23,7 +23,8 @@
 
 enum {
     FIRST_CAPACITY = 64,
-    BOOKMARK_MS = 60 * 1000, /* between two bookmarks, as kube-apiserver sends them */
+    BOOKMARK_MS = 60 * 1000,  /* between two bookmarks, as kube-apiserver sends them */
+    IDLE_MS = 10 * 60 * 1000, /* a feed without readers is closed after this time */
 };
 
 /* The version of entries whose version is no number: later than any. A watch can only begin at the
@@ -82,12 +83,24 @@ static size_t entry_bytes(const struct api_entry *e)
     return inf_object_size(e->object) + (e->old ? inf_object_size(e->old) : 0);
 }
 
+static void count_bytes(struct api_feed *f, ptrdiff_t bytes)
+{
+    f->bytes += (size_t)bytes;
+    f->api->feed_bytes += (size_t)bytes;
+}
+
+static void count_line_bytes(struct api_feed *f, ptrdiff_t bytes)
+{
+    f->line_bytes += (size_t)bytes;
+    f->api->feed_bytes += (size_t)bytes;
+}
+
 static void free_lines(struct api_feed *f, struct api_entry *e)
 {
     struct api_line *line;
     while ((line = e->lines)) {
         e->lines = line->next;
-        f->line_bytes -= line->len;
+        count_line_bytes(f, -(ptrdiff_t)line->len);
         free(line);
     }
 }
@@ -96,11 +109,28 @@ static void drop_first(struct api_feed *f)
 {
     struct api_entry *e = api_feed_entry(f, f->first);
     f->oldest = e->version;
-    f->bytes -= entry_bytes(e);
+    count_bytes(f, -(ptrdiff_t)entry_bytes(e));
     free_lines(f, e);
     inf_object_unref(e->old);
     inf_object_unref(e->object);
     f->first++;
+}
+
+/* Drops entries of the largest feed until all of them together are within their limit. The last entry of
+ * a feed stays. */
+static void limit_all_feeds(struct api *api)
+{
+    while (api->feed_bytes > api->feed_bytes_max) {
+        struct api_feed *largest = NULL;
+        list_for_each(node, &api->feeds) {
+            struct api_feed *f = container_of(node, struct api_feed, node);
+            if (f->next - f->first > 1 && (!largest || f->bytes > largest->bytes))
+                largest = f;
+        }
+        if (!largest)
+            return;
+        drop_first(largest);
+    }
 }
 
 static void make_room(struct api_feed *f)
@@ -140,7 +170,8 @@ static void add_entry(struct api_feed *f, const struct inf_store_change *change)
         .old = change->old_held ? inf_object_ref(change->old_held) : NULL,
         .object = inf_object_ref(object),
     };
-    f->bytes += entry_bytes(e);
+    count_bytes(f, (ptrdiff_t)entry_bytes(e));
+    limit_all_feeds(f->api);
 }
 
 /* ---- ordinary forms ---- */
@@ -237,7 +268,7 @@ const struct api_line *api_feed_line(struct api_feed *f, uint64_t number, enum a
     line->event = event;
     line->next = e->lines;
     e->lines = line;
-    f->line_bytes += line->len;
+    count_line_bytes(f, (ptrdiff_t)line->len);
     buf_free(&text);
     return line;
 }
@@ -322,6 +353,7 @@ static void end_feed(struct api_feed *f, bool expired)
     while (f->first < f->next)
         drop_first(f);
     list_remove(&f->node);
+    api_charge(f->api);
     task_cancel(&f->deliver);
     timer_stop(f->clock, &f->bookmarks);
     clock_free_later(f->clock, &f->deferred_free, feed_free_deferred);
@@ -350,11 +382,24 @@ static void feed_deliver(struct task *task)
         api_watch_advance(container_of(node, struct api_watch, node));
     }
     release_all_expanded(f);
+    api_charge(f->api);
+}
+
+static bool has_readers(const struct api_feed *f)
+{
+    return !list_empty(&f->walks) || !list_empty(&f->watches) || !list_empty(&f->waiting);
 }
 
 static void feed_on_bookmarks(struct timer *timer)
 {
     struct api_feed *f = container_of(timer, struct api_feed, bookmarks);
+    uint64_t now_ms = clock_now_ms(f->clock);
+    if (has_readers(f))
+        f->used_ms = now_ms;
+    if (now_ms - f->used_ms >= IDLE_MS) {
+        api_feed_close(f);
+        return;
+    }
     if (f->store)
         list_for_each_safe(node, &f->watches)
             api_watch_bookmark(container_of(node, struct api_watch, node));
@@ -384,16 +429,42 @@ static struct api_feed *feed_new(struct api *api, const struct inf_store *store)
     return f;
 }
 
-struct api_feed *api_feed_get(struct api *api, const struct inf_store *store, const char *kind,
-                              const char *group, const char *version, const char *resource)
+static struct api_feed *feed_find(const struct api *api, const struct inf_store *store)
 {
-    struct api_feed *f;
     list_for_each(node, &api->feeds) {
-        f = container_of(node, struct api_feed, node);
+        struct api_feed *f = container_of(node, struct api_feed, node);
         if (f->store == store)
             return f;
     }
-    f = feed_new(api, store);
-    api_type_init(&f->type, kind, group, version, resource);
+    return NULL;
+}
+
+struct api_feed *api_feed_get(struct api *api, const struct inf_store *store,
+                              const struct inf_resource *resource,
+                              const struct table_printer *printer)
+{
+    struct api_feed *f = feed_find(api, store);
+    if (f && printer && f->has_tables && f->type.printer != printer) {
+        api_feed_close(f);
+        f = NULL;
+    }
+    if (!f) {
+        f = feed_new(api, store);
+        api_type_init(&f->type, resource);
+    }
+    f->used_ms = clock_now_ms(f->clock);
+    if (printer) {
+        f->type.printer = printer;
+        f->has_tables = true;
+    }
     return f;
+}
+
+void api_feed_close_tables(struct api *api, const struct table_printer *printer)
+{
+    list_for_each_safe(node, &api->feeds) {
+        struct api_feed *f = container_of(node, struct api_feed, node);
+        if (f->has_tables && f->type.printer == printer)
+            api_feed_close(f);
+    }
 }

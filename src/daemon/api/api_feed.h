@@ -64,6 +64,7 @@ struct api_feed {
     const struct inf_store *store; /* NULL: the feed has ended */
     struct inf_store_observer observer;
     struct api_type type;
+    bool has_tables; /* it has printed columns */
 
     struct api_entry *entries; /* a ring: number modulo capacity, which is a power of two */
     size_t capacity;
@@ -78,6 +79,7 @@ struct api_feed {
     unsigned replacements; /* by new lists */
     bool replacing;        /* the changes of the last one are not all reported yet */
 
+    uint64_t used_ms;    /* when it was last used */
     struct list walks;   /* of struct api_walk */
     struct list watches; /* of struct api_watch */
     struct list waiting; /* of struct api_wait */
@@ -86,9 +88,14 @@ struct api_feed {
     struct deferred_free deferred_free;
 };
 
-/* The feed of @store, created if it has none. @group to @resource name its type. */
-struct api_feed *api_feed_get(struct api *api, const struct inf_store *store, const char *kind,
-                              const char *group, const char *version, const char *resource);
+/* The feed of @store, created if it has none. @resource is complete: with its kind. @printer: the columns of
+ * tables; NULL: no table is requested. A feed that has printed other columns is closed. */
+struct api_feed *api_feed_get(struct api *api, const struct inf_store *store,
+                              const struct inf_resource *resource,
+                              const struct table_printer *printer);
+
+/* Closes the feeds that print these columns. */
+void api_feed_close_tables(struct api *api, const struct table_printer *printer);
 
 /* Ends the responses of its readers and frees it. */
 void api_feed_close(struct api_feed *feed);

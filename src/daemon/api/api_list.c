@@ -89,6 +89,7 @@ static void list_continue(struct api_list *l)
              http_exchange_unsent(l->x) < HIGH);
     if (l->piece.len && !l->started)
         list_write(l); /* the first byte does not wait for a whole piece */
+    api_charge(l->feed->api);
     if (result == API_WALK_MORE && http_exchange_unsent(l->x) < HIGH)
         task_schedule(l->feed->clock, &l->turn);
 }

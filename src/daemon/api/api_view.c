@@ -216,7 +216,7 @@ static void try_stream(struct search *s, const struct watcher *w, const struct w
         return;
     s->best = RANK_USABLE;
     resource.kind = api_kind_of(stream, &resource);
-    *s->ret = (struct api_view){stream, inf_informer_store(stream->informer), resource};
+    *s->ret = (struct api_view){w->cluster, stream, inf_informer_store(stream->informer), resource};
 }
 
 /* ---- all streams ---- */

@@ -17,6 +17,7 @@ struct daemon;
 struct watch_stream;
 
 struct api_view {
+    const struct cluster *cluster;
     const struct watch_stream *stream;
     const struct inf_store *store;
     struct inf_resource resource; /* `kind` is not NULL */

@@ -270,10 +270,16 @@ static int find_beginning(struct api_watch *w, struct api_fault *fault)
 
 void api_watch_go(struct api_feed *feed, struct api_request *r, struct http_exchange *x)
 {
-    struct api_watch *w = NEW(struct api_watch);
+    struct api_watch *w;
     struct api_fault fault = {.code = 0};
     uint64_t timeout_s =
         r->timeout_s ? r->timeout_s : TIMEOUT_S + clock_now_ms(feed->clock) % TIMEOUT_S;
+    if (http_exchange_is_half_closed(x)) { /* as when that happens later */
+        http_exchange_cut(x);
+        api_request_free(r);
+        return;
+    }
+    w = NEW(struct api_watch);
     w->user.ops = &watch_ops;
     w->x = x;
     w->feed = feed;

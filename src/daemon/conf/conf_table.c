@@ -115,8 +115,8 @@ static const struct conf_table api_table = TABLE(conf_api, api_options, NULL);
 #define AT(member) offsetof(struct conf_memory, member)
 static const struct conf_option memory_options[] = {
     {"backlog", &conf_type_size, AT(backlog), "256M",
-     .help = "memory limit for queued changes and unwritten lines; above it, the watches with the "
-             "largest backlogs are held",
+     .help = "memory limit for queued changes, unwritten lines and the local API; above it, the "
+             "watches with the largest backlogs are held",
      .min = 16 * MIB, .max = BACKLOG_MAX},
 };
 static const struct conf_table memory_table = TABLE(conf_memory, memory_options, NULL);

@@ -224,8 +224,8 @@ static const struct family families[] = {
     {"informerd_handler_gaps_total", METRICS_COUNTER, "Number of times that records were dropped.",
      OF_HANDLER(counters.gaps)},
 
-    {"informerd_backlog_bytes", METRICS_GAUGE, "Memory used by queued changes and unwritten lines.",
-     OF_DAEMON(memory.used)},
+    {"informerd_backlog_bytes", METRICS_GAUGE,
+     "Memory used by queued changes, unwritten lines and the local API.", OF_DAEMON(memory.used)},
     {"informerd_backlog_limit_bytes", METRICS_GAUGE,
      "Limit of informerd_backlog_bytes (option memory.backlog).", OF_DAEMON(memory.limit)},
     {"informerd_backlog_limit_reached_total", METRICS_COUNTER,

@@ -197,6 +197,7 @@ void web_commit(struct web *web, const struct conf *conf)
     commit_address(web, &web->tls, "api");
     commit_listener(&web->local);
     web->api.history = conf->api.history;
+    web->api.feed_bytes_max = conf->memory.backlog / WEB_FEEDS_SHARE;
     if (new_path && web->local.current)
         daemon_log_printf(&web->d->log, INF_LOG_INFO, "socket: listening on %s", conf->socket.path);
 }

@@ -20,6 +20,7 @@
 
 enum {
     WEB_API_CLIENTS_MAX = 512, /* LIMIT: connections of the Unix socket, and of api.listen */
+    WEB_FEEDS_SHARE = 4,       /* the feeds of the local API may use 1/4 of memory.backlog */
 };
 
 struct daemon;

@@ -69,6 +69,11 @@ const struct table_printer *table_printer_find(const char *group, const char *re
     return &default_printer;
 }
 
+bool table_printer_is_specific(const struct table_printer *printer)
+{
+    return printer != &default_printer;
+}
+
 /* ---- columns ---- */
 
 static void put_member(struct buf *out, const char *key, const char *text)

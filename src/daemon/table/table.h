@@ -12,6 +12,7 @@
 #ifndef DAEMON_TABLE_TABLE_H
 #define DAEMON_TABLE_TABLE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -32,6 +33,9 @@ enum table_object {
 /* The printer of a built-in resource ("apps", "deployments"; "" is the core group). All others get the
  * server's default, with the columns Name and Created At. Never NULL. */
 const struct table_printer *table_printer_find(const char *group, const char *resource);
+
+/* Whether a built-in printer is that of a resource, not the default. */
+bool table_printer_is_specific(const struct table_printer *printer);
 
 /* A column of a custom resource, as in `additionalPrinterColumns`. */
 struct table_custom_column {

@@ -33,8 +33,12 @@ struct world {
     struct http_server *server;
     struct api api;
     struct inf_store *store;
+    const struct table_printer *printer; /* of tables; NULL: none is requested */
     uint64_t version;
 };
+
+static const struct inf_resource pods = {
+    .group = "", .version = "v1", .name = "pods", .kind = "Pod"};
 
 static void serve(struct http_server_user *user, const struct http_server_request *request,
                   struct http_exchange *x)
@@ -43,7 +47,7 @@ static void serve(struct http_server_user *user, const struct http_server_reques
     struct api_request r;
     struct api_fault fault;
     assert_int_equal(api_request_read(&r, request, &fault), 0);
-    api_wait_start(api_feed_get(&w->api, w->store, "Pod", "", "v1", "pods"), &r, x,
+    api_wait_start(api_feed_get(&w->api, w->store, &pods, w->printer), &r, x,
                    r.page == API_LIST ? api_list_go : api_watch_go);
 }
 
@@ -447,6 +451,74 @@ static void a_client_that_disconnects_is_forgotten(void **state)
     assert_true(pipe_closed(list) && pipe_closed(watch));
 }
 
+static void a_feed_that_prints_other_columns_is_closed(void **state)
+{
+    struct world *w = *state;
+    struct pipe *first, *second;
+    put(w, "a", "web");
+    w->printer = table_printer_find("", "pods");
+    first = request(w, "watch=1&resourceVersion=1");
+    second = request(w, "watch=1&resourceVersion=1");
+    assert_false(pipe_closed(first));
+    w->printer = table_printer_find("", "nodes");
+    request(w, "watch=1&resourceVersion=1");
+    assert_true(pipe_closed(first) && pipe_closed(second));
+    api_feed_close_tables(&w->api, table_printer_find("", "pods"));
+    assert_false(list_empty(&w->api.feeds));
+    api_feed_close_tables(&w->api, w->printer);
+    assert_true(list_empty(&w->api.feeds));
+}
+
+static void a_feed_without_readers_is_freed_after_a_while(void **state)
+{
+    struct world *w = *state;
+    struct pipe *pipe;
+    put(w, "a", "web");
+    pipe = request(w, "watch=1&timeoutSeconds=600");
+    sim_advance(&w->sim, 599 * 1000);
+    assert_false(pipe_closed(pipe));
+    sim_advance(&w->sim, 500 * 1000);
+    assert_true(pipe_closed(pipe));
+    assert_false(list_empty(&w->api.feeds));
+    sim_advance(&w->sim, 200 * 1000);
+    assert_true(list_empty(&w->api.feeds));
+    assert_int_equal(w->api.feed_bytes, 0);
+    request(w, "resourceVersion=0");
+    assert_false(list_empty(&w->api.feeds));
+}
+
+static void all_feeds_together_have_a_limit(void **state)
+{
+    struct world *w = *state;
+    struct pipe *pipe;
+    w->api.feed_bytes_max = 20 * 1000;
+    put_sized(w, "a", "web", 1000);
+    pipe = request(w, "watch=1&resourceVersion=1");
+    for (int i = 0; i < 100; i++) {
+        put_sized(w, "a", "web", 1000);
+        assert_true(w->api.feed_bytes <= 24 * 1000);
+    }
+    sim_run(&w->sim);
+    assert_events(w, pipe, "!410 "); /* 100 changes at once are more than the feed keeps */
+    put_sized(w, "a", "web", 1000);
+    pipe = request(w, "watch=1&resourceVersion=101");
+    assert_events(w, pipe, "~a@102 ");
+}
+
+static void a_watch_of_a_client_that_has_closed_ends_at_once(void **state)
+{
+    struct world *w = *state;
+    struct pipe *pipe;
+    put(w, "a", "web");
+    http_server_accept(w->server, dialer_dial(&w->pipes.dialer, "client", 1, NULL));
+    sim_tick(&w->sim);
+    pipe = w->pipes.last;
+    pipe_sends(pipe, "GET /api/v1/pods?watch=1&resourceVersion=1 HTTP/1.1\r\nHost: h\r\n\r\n");
+    pipe_end(pipe, INF_EEOF, "closed");
+    sim_run(&w->sim);
+    assert_true(pipe_closed(pipe));
+}
+
 #define IN_WORLD(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int main(void)
@@ -467,6 +539,10 @@ int main(void)
         IN_WORLD(a_version_that_goes_back_ends_watches),
         IN_WORLD(a_watch_ends_at_its_timeout),
         IN_WORLD(a_client_that_disconnects_is_forgotten),
+        IN_WORLD(a_feed_that_prints_other_columns_is_closed),
+        IN_WORLD(a_feed_without_readers_is_freed_after_a_while),
+        IN_WORLD(all_feeds_together_have_a_limit),
+        IN_WORLD(a_watch_of_a_client_that_has_closed_ends_at_once),
     };
     return cmocka_run_group_tests_name("api_feed", tests, NULL, NULL);
 }
