@@ -141,8 +141,9 @@ struct inf_state_info {
     int64_t written_us;     /* time of the last batch that was loaded or written; 0: none */
     uint64_t torn_bytes;    /* of an incomplete batch, cut off when it was loaded */
     uint64_t memory_bytes;  /* of the index and of what waits to be written, without objects */
+    uint64_t mark;          /* of inf_state_mark(), in the last batch; 0: none */
 
-    uint64_t reserved[8];
+    uint64_t reserved[7];
 };
 
 /** Copies the current numbers to @ret_info. */
@@ -218,6 +219,13 @@ INF_API const char *inf_handler_checkpoint(const struct inf_handler *handler);
  * up to @version was noted in this batch or before.
  */
 INF_API void inf_state_position(struct inf_state_stream *stream, const char *version);
+
+/**
+ * Saves a number of the caller with this batch and all later ones, such as that of the next line of an
+ * output: after a power loss, inf_state_info() has it as it was in the last batch that exists. Lines with
+ * that number and later ones are unknown to the state. Call it directly before inf_state_flush().
+ */
+INF_API void inf_state_mark(struct inf_state *state, uint64_t mark);
 
 /**
  * Ends the current batch and starts to write it. Returns a number, larger than the ones before;

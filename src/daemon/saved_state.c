@@ -57,7 +57,11 @@ static void on_positions(struct timer *timer)
 static void on_loaded(struct inf_state *state)
 {
     struct daemon *d = inf_state_data(state);
+    struct inf_state_info info;
+    inf_state_info(state, &info);
     d->journal.state = state;
+    if (d->seq.skipped)
+        d->journal.ahead_from = info.mark;
     timer_start(&d->loop.clock, &d->saved.positions, POSITIONS_MS);
     d->saved.on_loaded(d);
 }
@@ -150,7 +154,8 @@ bool saved_state_is_before_boot(int64_t written_us, int64_t now_us, double uptim
     return written_us && written_us < now_us - (int64_t)(uptime_s * 1e6);
 }
 
-/* Of what was written in the last second before a power loss, any part may be missing. */
+/* Of what was written in the last second before a power loss, any part may be missing. See
+ * daemon/output/log_ahead.h. */
 static void put_power_loss(struct daemon *d, const struct inf_state_info *info, struct buf *out)
 {
     double uptime;

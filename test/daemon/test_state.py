@@ -151,6 +151,45 @@ class Stopped(Restarted):
             self.assertEqual(file.stat().st_mode & 0o777, 0o600)
 
 
+class PowerLoss(Restarted):
+    """The log has changes that the state has lost."""
+
+    def lose_state(self, change):
+        """A run that ends with @change, of which only the event log knows afterwards."""
+        self.sim.put('configmaps', *(config_map(name) for name in ('kept', 'changed', 'deleted', 'recreated')))
+        daemon = self.start()
+        self.wait_ready()
+        self.wait_equal()
+        before = {file: file.stat().st_size for file in (self.folder / 'state/cache').glob('*.seg')}
+        change()
+        self.wait_equal()
+        daemon.end(signal.SIGKILL)
+        for file, size in before.items():
+            with open(file, 'r+b') as segment:
+                segment.truncate(size)
+
+    def test_changes_that_the_server_still_has(self):
+        self.lose_state(self.change)
+        daemon = self.second_run()
+        self.assertRegex(daemon.stderr_text(), r'has changes of 4 objects that the saved state has lost')
+        self.sim.put('configmaps', config_map('changed', labels={'a': 'c'}))
+        self.wait_equal()
+        self.assertEqual(daemon.end(), 0)
+        self.assertEqual(self.changes(), [('MODIFIED', 'changed', 'live')])
+        self.assertIn('diff', [r for r in self.log.read() if r['type'] == 'MODIFIED'][-1])
+
+    def test_changes_that_the_server_no_longer_has(self):
+        self.lose_state(self.change)
+        self.sim.put('configmaps', config_map('changed', labels={'a': 'c'}))
+        self.sim.control('compact')
+        self.assertEqual(self.second_run().end(), 0)
+        self.assertEqual(self.changes(), [('MODIFIED', 'changed', 'resumed')])
+        record = [r for r in self.log.read() if r['type'] == 'MODIFIED'][-1]
+        self.assertTrue(record['old_unknown'])
+        self.assertEqual(record['object']['metadata']['labels'], {'a': 'c'})
+        self.assertNotIn('diff', record)
+
+
 class Identity(Restarted):
     """The cluster of the last run is recognised by the uid of kube-system, or else by URL and authorities."""
 

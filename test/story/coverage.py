@@ -46,7 +46,9 @@ CRASHES = {  # moment of the crash: (what was on disk, what the next run does)
     'suspended': ('files of before the disk failed', 'changes since then may be reported again'),
     'rebuilding': ('a part of the objects of a stream', 'the stream counts as absent'),
     'expired': ('everything; the server no longer has the version', 'a list; the differences are resumed'),
-    'power-lost': ('batches after the last sync are missing', 'changes since then may be reported again'),
+    'power-lost': ('batches after the last sync are missing', 'what is left is complete up to one batch'),
+    'log-ahead': ('the log has lines of batches that are missing', 'they are not written again; a later version is '
+                  'written without its old state, marked'),
     'damaged': ('a wrong byte in an older file', 'everything is discarded, and START says so'),
 }
 UPSTREAM = [*range(1, 44), *range(57, 96), *range(101, 107), *range(122, 134)]

@@ -118,6 +118,7 @@ void inf_state_info(const struct inf_state *state, struct inf_state_info *ret_in
         .written_bytes = state->written_bytes,
         .written_us = state->written_us,
         .torn_bytes = state->torn_bytes,
+        .mark = state->mark,
         .memory_bytes = memory_of(state),
     };
     for (uint32_t i = state->oldest; state->newest && i <= state->newest; i++) {

@@ -152,7 +152,8 @@ struct place writer_put_object(struct inf_state *state, uint32_t stream, struct 
 
 static void close_batch(struct inf_state *state, uint64_t flush)
 {
-    struct batch_body body = {.time_us = clock_wall_us(state->clock), .oldest = state->needed};
+    struct batch_body body = {
+        .time_us = clock_wall_us(state->clock), .oldest = state->needed, .mark = state->mark};
     struct record record = {.type = RECORD_BATCH_END,
                             .owner = state->batch_records,
                             .number = state->batch_number + 1,

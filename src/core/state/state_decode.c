@@ -50,6 +50,7 @@ static const char *check_batch_end(struct inf_state *state, const struct record 
     memcpy(&body, record->body.at, sizeof(body));
     state->batch_number = record->number;
     state->written_us = body.time_us;
+    state->mark = body.mark;
     l->oldest = body.oldest;
     return NULL;
 }

@@ -160,6 +160,7 @@ struct inf_state {
     uint32_t batch_records;      /* of the current batch */
     bool batch_changes;          /* a position or a confirmation becomes part of it */
     uint64_t batch_number;       /* of the last complete batch */
+    uint64_t mark;               /* of the user: part of each batch */
     uint64_t flush, flushed;     /* numbers: returned; reported to the user */
     uint32_t open_segment;       /* the file of fd */
     int fd;                      /* -1: none */

@@ -31,6 +31,7 @@ static void forget_everything(struct inf_state *state)
         dictionary_free(state, container_of(node, struct state_dictionary, node));
     segments_reset(state);
     state->written_us = 0;
+    state->mark = 0;
     state->torn_bytes = 0;
 }
 

@@ -35,7 +35,7 @@
 #include "base/str.h"
 
 enum {
-    RECORD_VERSION = 2,              /* of the format; files of another one are discarded */
+    RECORD_VERSION = 3,              /* of the format; files of another one are discarded */
     RECORD_HEAD = 24,                /* bytes before the body */
     RECORD_LABELS_MAX = 1024 * 1024, /* LIMIT: bytes of a label set; longer ones are not written */
 };
@@ -98,6 +98,7 @@ struct batch_body {
     int64_t time_us;
     uint32_t oldest; /* number of the first file that is needed */
     uint32_t zero;
+    uint64_t mark; /* inf_state_mark() */
 };
 
 extern const char record_magic[8];

@@ -330,6 +330,11 @@ static void report_flushes(struct task *task)
         state->settings.on_flushed(state, state->flushed);
 }
 
+void inf_state_mark(struct inf_state *state, uint64_t mark)
+{
+    state->mark = mark;
+}
+
 uint64_t inf_state_flush(struct inf_state *state)
 {
     state->flush++;

@@ -124,6 +124,8 @@ static void put_identity(struct buf *out, const struct change *c, const struct m
     put_field(out, "uid", str_of(inf_object_uid(c->object)), m->key_max);
     put_field(out, "rv", str_of(inf_object_resource_version(c->object)), m->key_max);
     put_optional(out, "old_rv", c->old_rv, m->key_max);
+    if (c->old_unknown)
+        buf_puts(out, ",\"old_unknown\":true");
     if (c->ignored)
         buf_printf(out, ",\"ignored\":%" PRIu64, c->ignored);
 }
@@ -293,7 +295,7 @@ static void jsonl_put_change(struct buf *out, const struct change *change,
     struct attempt attempt = {.change = change, .options = options};
     size_t start = out->len, first = 0;
     struct buf msg = {0};
-    if (options->object_verbs & 1u << change->event->verb) {
+    if (options->object_verbs & 1u << change->event->verb || change->old_unknown) {
         attempt.object.at = inf_object_json(change->object, &attempt.object.len);
         first = attempt.object.len > options->max_line; /* the object alone is too long */
     }

@@ -278,6 +278,7 @@ void journal_gap(struct journal *journal, struct journal_watch *watch, const cha
         .count = gap->reason == INF_GAP_DROPPED ? (int64_t)gap->dropped : -1,
     };
     watch->gaps++;
+    watch->compared |= relist;
     write_note(journal, watch, &note, gap->received_us);
 }
 
@@ -294,6 +295,38 @@ void journal_freshness(struct journal *journal, struct journal_watch *watch, con
     write_note(journal, watch, &note, freshness->received_us);
 }
 
+/* After a power loss, see log_ahead.h: objects of the log of which a list had no difference to the saved
+ * state. */
+static void report_unconfirmed(struct journal *j, struct journal_watch *watch,
+                               struct event_log *log)
+{
+    struct buf msg = {0}, names = {0};
+    struct note gap = {
+        .type = NOTE_GAP, .level = INF_LOG_WARN, .reason = "power-loss", .count = -1};
+    struct stamp stamp;
+    size_t n = log->ahead ? log_ahead_forget_watch(log->ahead, &watch->info->id, &names) : 0;
+    if (n && event_log_accepts_note(log, watch->info->id.name, NOTE_GAP)) {
+        buf_printf(&msg,
+                   "after a power loss: %zu object%s that this log has may have been deleted "
+                   "meanwhile: %.*s",
+                   n, n == 1 ? "" : "s", (int)names.len, names.bytes);
+        buf_putc(&msg, '\0');
+        gap.msg = msg.bytes;
+        stamp = stamp_now(j);
+        event_log_add_note(log, &gap, &stamp, &watch->info->id);
+    }
+    buf_free(&names);
+    buf_free(&msg);
+}
+
+static void report_all_unconfirmed(struct journal *j, struct journal_watch *watch)
+{
+    for_each_log(log, &j->logs)
+        if (watch->compared)
+            report_unconfirmed(j, watch, log);
+    watch->compared = false;
+}
+
 void journal_synced(struct journal *journal, struct journal_watch *watch, size_t objects,
                     const char *version)
 {
@@ -308,6 +341,7 @@ void journal_synced(struct journal *journal, struct journal_watch *watch, size_t
     snprintf(msg, sizeof(msg), "%s: %zu object%s%s",
              watch->info->resumed ? "resumed from the saved state" : "initial sync complete",
              objects, objects == 1 ? "" : "s", at);
+    report_all_unconfirmed(journal, watch);
     write_note(journal, watch, &note, 0);
 }
 
@@ -333,6 +367,7 @@ void journal_start(struct journal *journal, const char *state)
              skipped ? "; the previous run did not stop cleanly: seq skipped to the next block"
                      : "",
              state);
+    journal->ahead_from = 0;
     journal_note(journal, NULL, &note);
 }
 
@@ -413,6 +448,7 @@ static void save_lines(struct journal *j)
     j->saving = JOURNAL_SAVING;
     each_open_log(j, event_log_save);
     save_outputs(j);
+    inf_state_mark(j->state, j->seq->next);
     j->saving_flush = inf_state_flush(j->state);
 }
 

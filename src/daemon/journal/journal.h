@@ -46,6 +46,8 @@ struct journal_watch {
     uint64_t unchanged;  /* likewise */
     uint64_t noise;      /* likewise, by further presets and paths */
     uint64_t gaps;
+    bool
+        compared; /* a list was compared with the saved state, and its differences are not all reported */
     struct ignored ignored; /* updates of all three kinds, for each object since its last record */
 };
 
@@ -114,7 +116,9 @@ struct journal {
     struct seq *seq;
     struct inf_state *state; /* lines are saved there before they are written; NULL: they are not */
     enum journal_saving saving;
-    uint64_t saving_flush;     /* the flush that is awaited */
+    uint64_t saving_flush; /* the flush that is awaited */
+    uint64_t ahead_from;   /* logs may have records from this number on that the state lacks; until
+                                  journal_start(); 0: none */
     struct inf_budget *budget; /* charged for the buffers of the logs; NULL: none */
     struct list logs;          /* of struct event_log */
     struct list leaving;       /* of struct event_log: removed, but not closed yet */

@@ -74,6 +74,8 @@ static bool may_begin(const struct journal *j, const struct event_log *log)
 static void begin_log(struct journal *j, struct event_log *log)
 {
     event_log_restore(log, j->state ? inf_state_queue(j->state, log->name) : NULL);
+    if (j->ahead_from)
+        event_log_restore_ahead(log, j->seq->log, j->ahead_from);
     event_log_begin(log);
 }
 

@@ -390,6 +390,46 @@ void event_log_restore(struct event_log *log, struct inf_state_queue *queue)
     event_log_charge(log);
 }
 
+static void end_reading_ahead(struct event_log *log)
+{
+    timer_stop(log->clock, &log->ahead_timer);
+    log->reading_ahead = false;
+    event_log_update_hold(log);
+}
+
+/* A file that can't be read now holds no watch: then changes may be written twice. */
+static void on_ahead_timer(struct timer *timer)
+{
+    end_reading_ahead(container_of(timer, struct event_log, ahead_timer));
+}
+
+static void on_tail(struct sink *sink, struct str tail, bool cut)
+{
+    struct event_log *log = sink->owner;
+    sink->tail_more = 0;
+    log_ahead_read(log->ahead, tail, cut);
+    if (log->ahead->count)
+        sink_log(sink, INF_LOG_WARN, "has changes of %zu object%s that the saved state has lost%s",
+                 log->ahead->count, log->ahead->count == 1 ? "" : "s",
+                 log->ahead->partial ? ", and perhaps more; those are written again"
+                                     : "; they are not written again");
+    end_reading_ahead(log);
+}
+
+void event_log_restore_ahead(struct event_log *event_log, const char *log, uint64_t from)
+{
+    assert(event_log->sm.state == EVENT_LOG_WAITING && !event_log->ahead);
+    if (!event_log->sink->type->recall || event_log->format != &jsonl_format)
+        return;
+    event_log->ahead = log_ahead_new(log, from);
+    event_log->sink->on_tail = on_tail;
+    event_log->sink->tail_more = LOG_AHEAD_TAIL;
+    event_log->recall = event_log->reading_ahead = true;
+    event_log->ahead_timer.fire = on_ahead_timer;
+    timer_start(event_log->clock, &event_log->ahead_timer, EVENT_LOG_AHEAD_MS);
+    event_log_update_hold(event_log);
+}
+
 void event_log_begin(struct event_log *log)
 {
     sm_move(&log->sm, EVENT_LOG_READY, "may open its sink");
@@ -439,6 +479,7 @@ static void free_log(struct deferred_free *deferred_free)
     event_log_release_format(log);
     filter_free(log->filter);
     record_fields_free(log->fields);
+    log_ahead_free(log->ahead);
     log->events->on_closed(log); /* may free it */
     sink->type->free(sink);
     free(name);
@@ -478,6 +519,7 @@ void event_log_close(struct event_log *log)
     timer_stop(log->clock, &log->retry);
     timer_stop(log->clock, &log->deadline);
     timer_stop(log->clock, &log->stuck_timer);
+    timer_stop(log->clock, &log->ahead_timer);
     buf_clear(&log->collected);
     log->released = log->saved = 0; /* the next run writes the lines that are not confirmed */
     if (!busy)

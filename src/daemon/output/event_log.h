@@ -32,6 +32,7 @@
 #include "daemon/format/record_format.h"
 #include "daemon/journal/filter.h"
 #include "daemon/output/event_order.h"
+#include "daemon/output/log_ahead.h"
 #include "daemon/output/sink.h"
 #include "seam/clock.h"
 
@@ -43,6 +44,7 @@ enum {
     EVENT_LOG_RETRY_MAX_MS = 30000,
     EVENT_LOG_AGAIN_MS = 20,     /* after -EAGAIN */
     EVENT_LOG_FINISH_MS = 10000, /* for a removed log to write its remaining lines */
+    EVENT_LOG_AHEAD_MS = 5000,   /* watches wait this long for the end of the log to be read */
 };
 
 /* Everything is copied. A log is identified by its target, so that a reload can keep it. */
@@ -119,6 +121,9 @@ struct event_log {
     struct buf writing;
     size_t written; /* bytes of `writing` */
     bool recall;    /* `writing` is from event_log_restore(): some of it may be written already */
+    struct log_ahead *ahead;  /* owned; NULL: the state has all records of the log */
+    bool reading_ahead;       /* until the end of the log was read: the watches are held */
+    struct timer ahead_timer; /* or until this */
     bool held;      /* `collected` has reached EVENT_LOG_HIGH and not yet fallen to EVENT_LOG_LOW */
     bool finishing; /* no more lines are added */
     bool reopen_requested;     /* by event_log_reopen(); logged when it is done */
@@ -175,6 +180,10 @@ void event_log_configure(struct event_log *log, const struct event_log_settings 
  * one. What can't be read back, such as a pipe, gets all of them. */
 void event_log_restore(struct event_log *log, struct inf_state_queue *queue);
 
+/* While it is WAITING, after an unclean stop: the log may have records of the sequence @log, from the
+ * number @from on, that the state has lost (log_ahead.h). Does nothing if they can't be read back. */
+void event_log_restore_ahead(struct event_log *event_log, const char *log, uint64_t from);
+
 /* Opens the sink of a log that is WAITING. */
 void event_log_begin(struct event_log *log);
 
@@ -187,7 +196,8 @@ bool event_log_accepts_change(const struct event_log *log, const char *watch,
  * accepts only gaps. */
 bool event_log_accepts_note(const struct event_log *log, const char *watch, enum note_type type);
 
-/* The initial Events of a format that orders them are collected first: see event_order.h. */
+/* The initial Events of a format that orders them are collected first: see event_order.h. A change that the
+ * log has already, see event_log_restore_ahead(), is not added. */
 void event_log_put_change(struct event_log *log, const struct change *change);
 
 /* Adds the initial Events if there are some of @watch, whose state has changed. NULL: in any case. */

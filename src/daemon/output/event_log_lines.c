@@ -82,8 +82,30 @@ static void collect_event(struct event_log *log, const struct change *change)
     }
 }
 
+/* The log has a version of the object that is between the states of @change, see log_ahead.h: what it has
+ * of it is replaced. */
+static void put_replacement(struct event_log *log, const struct change *change, const char *old_rv)
+{
+    struct inf_event event = *change->event;
+    struct change other = *change;
+    event.verb = INF_MODIFIED;
+    other.event = &event;
+    other.old_rv = old_rv;
+    other.old_unknown = true;
+    other.ignored = 0;
+    other.diff = NULL;
+    other.lines = NULL;
+    log->format->put_change(&log->collected, &other, &log->record);
+}
+
 void event_log_put_change(struct event_log *log, const struct change *change)
 {
+    const char *rv = NULL;
+    switch (log_ahead_check(log->ahead, change, &rv)) {
+    case LOG_AHEAD_NOT: break;
+    case LOG_AHEAD_WRITTEN: return;
+    case LOG_AHEAD_UNKNOWN: put_replacement(log, change, rv); return;
+    }
     if (log->format->orders_events && event_order_takes(&log->order, change)) {
         collect_event(log, change);
         return;
@@ -169,8 +191,8 @@ void event_log_charge(struct event_log *log)
 
 void event_log_update_hold(struct event_log *log)
 {
-    bool hold =
-        log->held ? log->collected.len > EVENT_LOG_LOW : log->collected.len >= EVENT_LOG_HIGH;
+    bool hold = log->reading_ahead || (log->held ? log->collected.len > EVENT_LOG_LOW
+                                                 : log->collected.len >= EVENT_LOG_HIGH);
     event_log_charge(log);
     if (hold == log->held)
         return;

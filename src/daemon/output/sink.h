@@ -97,11 +97,15 @@ struct sink {
     bool open;
     bool reopen;        /* to be closed and opened again before the next write */
     bool continued;     /* by the last open(): the incomplete line that recall() found was kept */
+    size_t tail_more;   /* bytes that recall() reads before its lines, for on_tail() */
     uint64_t rotations; /* counter */
 
     void *owner;
     void (*on_done)(struct sink *sink, int64_t result);
     void (*on_log)(struct sink *sink, enum inf_log_level level, const char *line);
+    /* From recall(), if `tail_more` is set: the end of the target, without blank lines. @cut: there is
+     * more before it. */
+    void (*on_tail)(struct sink *sink, struct str tail, bool cut);
 };
 
 /* The type for @target. There is always one: any other target is a path. */

@@ -128,6 +128,8 @@ static void on_tail_read(struct log_tail *tail, int error)
     int64_t found = error;
     put_without_blank_lines(&text, log_tail_bytes(tail));
     log_tail_free(tail);
+    if (!error && s->sink.tail_more)
+        s->sink.on_tail(&s->sink, (struct str){text.bytes, text.len}, tail->len == tail->wanted);
     if (!error)
         found = (int64_t)find_recalled(s, (struct str){text.bytes, text.len});
     buf_free(&text);
@@ -138,7 +140,8 @@ static void file_recall(struct sink *sink, const char *lines, size_t len)
 {
     struct file_sink *s = file_sink_of(sink);
     s->recalled = (struct str){lines, len};
-    log_tail_read(&s->tail, s->file.disk, s->file.path, len + SINK_FILE_RECALL_MORE, on_tail_read);
+    log_tail_read(&s->tail, s->file.disk, s->file.path,
+                  len + SINK_FILE_RECALL_MORE + sink->tail_more, on_tail_read);
 }
 
 /* ---- opening and closing ---- */

@@ -97,6 +97,10 @@ void change_put_core_event(struct buf *out, const struct change *change, size_t 
 static void put_modified(struct buf *out, const struct change *change, bool values, size_t max)
 {
     size_t used;
+    if (change->old_unknown) {
+        buf_puts(out, " changed, previous state unknown");
+        return;
+    }
     if (!inf_diff_count(change->diff)) {
         buf_puts(out, " updated, but no kept field changed");
         return;

@@ -33,6 +33,7 @@ struct change {
     const struct inf_event *event;
     const struct inf_object *object; /* inf_event_object() */
     const char *old_rv;    /* INF_MODIFIED: the version of the object's last record; else NULL */
+    bool old_unknown;      /* the state of that version was lost: `diff` is NULL */
     uint64_t ignored;      /* updates since then that were not reported; not part of `diff` */
     struct inf_diff *diff; /* INF_MODIFIED: what changed; else NULL */
     const struct line_diffs *lines; /* of the texts in `diff` that are compared by lines; or NULL */

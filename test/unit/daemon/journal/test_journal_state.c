@@ -8,10 +8,12 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
 #include "base/base.h"
+#include "changes.h"
 #include "core/state/state.h"
 #include "journal_world.h"
 #include "memory_disk.h"
@@ -175,6 +177,118 @@ static void lines_are_pending_until_the_log_has_written_them(void **state)
     assert_pending_after_crash(s, w->paths[1], false);
 }
 
+static void change_at(struct journal_world *w, const char *before, const char *after, int version)
+{
+    struct sample sample;
+    sample_pod_at(&sample, before, after, version);
+    journal_event(&w->journal, &w->pods, &sample.event, NULL);
+    sample_free(&sample);
+    journal_world_flush(w);
+}
+
+/* The mark of the state that a power loss leaves now: what was synced. */
+static uint64_t mark_after_power_loss(struct saved_world *s)
+{
+    struct memory_disk copy;
+    struct inf_state_info info;
+    struct inf_state *next;
+    struct rng rng = {7};
+    memory_disk_init(&copy, &s->journal->sim);
+    memory_disk_crash(&copy, &s->disk, NULL);
+    memory_disk_power_loss(&copy, &rng);
+    next = open_state(s, &copy);
+    inf_state_info(next, &info);
+    inf_state_close(next, NULL, NULL);
+    sim_run(&s->journal->sim);
+    memory_disk_done(&copy);
+    return info.mark;
+}
+
+/* The log has records 2 and 3, of versions 6 and 7, which the state has lost. */
+/* covers: crash/log-ahead */
+static void a_power_loss_leaves_more_of_the_log_than_of_the_state(void **state)
+{
+    struct saved_world *s = *state;
+    struct journal_world *w = s->journal;
+    journal_world_log_all(w);
+    change_at(w, NULL, "'a':5", 5);
+    sim_advance(&w->sim, 5000); /* it is synced */
+    change_at(w, "'a':5", "'a':6", 6);
+    change_at(w, "'a':6", "'a':7", 7);
+    w->journal.ahead_from = mark_after_power_loss(s);
+    assert_int_equal(w->journal.ahead_from, 2);
+    journal_world_set_logs(w, NULL, 0);
+    w->disk.frozen = true; /* the end of the log is not read yet */
+    journal_world_log_all(w);
+    assert_true(w->pods.held);
+    w->disk.frozen = false;
+    sim_run(&w->sim);
+    assert_false(w->pods.held);
+    assert_logged(w, "has changes of 1 object that the saved state has lost");
+    change_at(w, "'a':5", "'a':6", 6);
+    change_at(w, "'a':6", "'a':7", 7);
+    change_at(w, "'a':7", "'a':8", 8);
+    assert_lines(w, "a", "1 ADDED pods; 2 MODIFIED pods; 3 MODIFIED pods; 6 MODIFIED pods; ");
+}
+
+/* The versions are no longer on the server: a list has a later one. */
+static void the_state_before_a_later_version_is_unknown(void **state)
+{
+    struct saved_world *s = *state;
+    struct journal_world *w = s->journal;
+    char *text;
+    journal_world_log_all(w);
+    change_at(w, NULL, "'a':5", 5);
+    sim_advance(&w->sim, 5000);
+    change_at(w, "'a':5", "'a':6", 6);
+    w->journal.ahead_from = 2;
+    journal_world_set_logs(w, NULL, 0);
+    journal_world_log_all(w);
+    sim_run(&w->sim);
+    change_at(w, "'a':8", "'a':9", 9);
+    text = folder_read(&w->folder, "a");
+    assert_non_null(strstr(text, "\"rv\":\"9\",\"old_rv\":\"6\",\"old_unknown\":true"));
+    assert_non_null(strstr(text, "changed, previous state unknown"));
+    assert_non_null(strstr(strstr(text, "old_unknown"), "\"object\":{"));
+    assert_null(strstr(strstr(text, "old_unknown"), "\"diff\""));
+    free(text);
+}
+
+/* A log that can't be read holds its watches for some seconds only. */
+static void a_log_whose_end_cannot_be_read_does_not_hold_its_watches(void **state)
+{
+    struct saved_world *s = *state;
+    struct journal_world *w = s->journal;
+    w->journal.ahead_from = 2;
+    w->disk.frozen = true;
+    journal_world_log_all(w);
+    assert_true(w->pods.held);
+    sim_advance(&w->sim, EVENT_LOG_AHEAD_MS);
+    assert_false(w->pods.held);
+}
+
+/* A list was compared with the saved state, which did not have the object. */
+static void objects_that_only_the_log_has_are_a_gap_after_a_list(void **state)
+{
+    struct saved_world *s = *state;
+    struct journal_world *w = s->journal;
+    struct inf_gap relist = {.reason = INF_GAP_RELIST, .text = "expired"};
+    journal_world_log_all(w);
+    change_at(w, NULL, "'a':5", 5);
+    w->journal.ahead_from = 1;
+    journal_world_set_logs(w, NULL, 0);
+    journal_world_log_all(w);
+    sim_run(&w->sim);
+    journal_synced(&w->journal, &w->pods, 0, "9"); /* without a list: the change may come again */
+    journal_gap(&w->journal, &w->pods, NULL, &relist);
+    journal_synced(&w->journal, &w->pods, 0, "9");
+    journal_synced(&w->journal, &w->pods, 0, "9");
+    journal_world_flush(w);
+    assert_lines(w, "a",
+                 "1 ADDED pods; 2 SYNCED pods; 3 RELIST pods; 4 GAP pods power-loss; "
+                 "5 SYNCED pods; 6 SYNCED pods; ");
+}
+
 static void a_removed_log_has_no_queue(void **state)
 {
     struct saved_world *s = *state;
@@ -196,6 +310,10 @@ int main(void)
         SAVED(a_stuck_state_delays_lines_for_two_seconds),
         SAVED(a_full_disk_of_the_state_delays_nothing),
         SAVED(lines_are_pending_until_the_log_has_written_them),
+        SAVED(a_power_loss_leaves_more_of_the_log_than_of_the_state),
+        SAVED(the_state_before_a_later_version_is_unknown),
+        SAVED(a_log_whose_end_cannot_be_read_does_not_hold_its_watches),
+        SAVED(objects_that_only_the_log_has_are_a_gap_after_a_list),
         SAVED(a_removed_log_has_no_queue),
     };
     return cmocka_run_group_tests_name("journal_state", tests, NULL, NULL);
