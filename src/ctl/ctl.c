@@ -71,6 +71,11 @@ int ctl_fail(const struct inf_error *err)
         fprintf(stderr, "%s\n", err->text);
     else
         fprintf(stderr, "%s: %s\n", command_program_name(), err->text);
+    return ctl_exit_code(err);
+}
+
+int ctl_exit_code(const struct inf_error *err)
+{
     switch (err->code) {
     case INF_ENET:
     case INF_EPROTO: return EX_UNAVAILABLE;
@@ -86,21 +91,30 @@ int ctl_connect(const char *socket, struct client **ret)
     return client_open(socket, ret, &err) < 0 ? ctl_fail(&err) : 0;
 }
 
+int ctl_request(struct client *client, const char *target, const char *accept,
+                struct ctl_answer *ret, struct inf_error *err)
+{
+    struct str body;
+    int rc;
+    *ret = (struct ctl_answer){0};
+    rc = client_get(client, target, accept, &ret->reply, err);
+    if (rc < 0)
+        return rc;
+    body = (struct str){ret->reply.body.bytes, ret->reply.body.len};
+    if (ret->reply.status != 200) {
+        rc = ctl_json_error(ret->reply.status, body, err);
+        ctl_answer_free(ret);
+        return rc;
+    }
+    ret->tree = json_tree_make(&ret->arena, body);
+    ret->root = ret->tree;
+    return 0;
+}
+
 int ctl_fetch(struct client *client, const char *target, const char *accept, struct ctl_answer *ret)
 {
     struct inf_error err;
-    struct str body;
-    *ret = (struct ctl_answer){0};
-    if (client_get(client, target, accept, &ret->reply, &err) < 0)
-        return ctl_fail(&err);
-    body = (struct str){ret->reply.body.bytes, ret->reply.body.len};
-    if (ret->reply.status != 200) {
-        ctl_json_error(ret->reply.status, body, &err);
-        ctl_answer_free(ret);
-        return ctl_fail(&err);
-    }
-    ret->root = json_tree_make(&ret->arena, body);
-    return 0;
+    return ctl_request(client, target, accept, ret, &err) < 0 ? ctl_fail(&err) : 0;
 }
 
 void ctl_answer_free(struct ctl_answer *answer)

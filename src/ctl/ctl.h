@@ -44,17 +44,23 @@ int ctl_plain_parse(void *options, int argc, char **argv);
 
 /* Prints @err to stderr and returns its exit code. */
 int ctl_fail(const struct inf_error *err);
+int ctl_exit_code(const struct inf_error *err);
 
 /* Requests @target of informerd at @socket and parses the answer. Returns 0; the caller frees @ret with
  * ctl_answer_free(). Otherwise prints the error and returns the exit code. */
 struct ctl_answer {
     struct client_reply reply;
     struct arena arena;
-    const struct json_node *root;
+    struct json_node *tree;       /* to be changed by the caller */
+    const struct json_node *root; /* the same */
 };
 int ctl_fetch(struct client *client, const char *target, const char *accept,
               struct ctl_answer *ret);
 void ctl_answer_free(struct ctl_answer *answer);
+
+/* The same, for callers that print errors themselves. Returns 0 or an error. */
+int ctl_request(struct client *client, const char *target, const char *accept,
+                struct ctl_answer *ret, struct inf_error *err);
 
 /* Connects, or prints the error. Returns 0 or the exit code. */
 int ctl_connect(const char *socket, struct client **ret);

@@ -1,25 +1,26 @@
 /*
  * ctl_get.c - `informerctl get`: objects of the copy, as kubectl prints them.
  *
- * Normal path: the words name resources and objects; each is one request. By default the answer is a
- * Table, whose columns informerd chooses; json, yaml and name use the objects themselves. With -w, a
- * watch continues from the version of the list.
+ * Normal path: the words name resources and objects; each is one request. The answers are Tables, of which
+ * one table per resource is printed, or objects, of which one document is made: the object itself if
+ * exactly one is named, otherwise a List. With -w, a watch continues from the version of the list; then
+ * each object and each change is a document.
  *
- * Errors and exit codes are kubectl's: a missing object is an error (1), an empty list is not.
+ * Errors and exit codes are kubectl's: a missing object is an error (1), an empty list is not. Errors of
+ * single requests are printed after the output of the others.
  */
+#include "ctl/ctl_get.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/base.h"
-#include "ctl/ctl.h"
-#include "ctl/ctl_resource.h"
-#include "ctl/ctl_table.h"
-#include "daemon/format/yaml_text.h"
+#include "base/err.h"
 
 enum {
-    TARGETS_MAX = 64, /* LIMIT: resources and objects of a command line */
+    TARGETS_MAX = 256, /* LIMIT: resources and objects of a command line */
 };
 
 #define TABLE_TYPE "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"
@@ -27,61 +28,82 @@ enum {
     "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io," \
     "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io,application/json"
 
-struct get_options {
-    const char *socket;
-    const char *ns;
-    const char *selector;
-    const char *field_selector;
-    const char *output;
-    bool all_namespaces;
-    bool watch;
-    bool no_headers;
-    int argc;
-    char **argv;
-};
-
-enum get_form {
-    FORM_TABLE,
-    FORM_WIDE,
-    FORM_JSON,
-    FORM_YAML,
-    FORM_NAME,
-};
-
-static const char *const forms[] = {"table", "wide", "json", "yaml", "name", NULL};
-
 /* One request: all objects of a resource, or one of them. */
 struct target {
-    char *word;
+    struct ctl_resource resource;
     const char *name; /* NULL: all */
+    struct ctl_answer answer;
 };
 
 struct get {
     const struct get_options *o;
-    enum get_form form;
+    struct get_form form;
+    struct jsonpath *sort_by;
     struct client *client;
+    struct ctl_discovery discovery;
     struct target targets[TARGETS_MAX];
     size_t n_targets;
-    bool prefixed;    /* names have their resource in front, because there are several */
-    size_t documents; /* of YAML */
-
-    /* of the current target */
-    struct ctl_resource resource;
-    const char *name;
-    struct ctl_table table;
-    size_t columns[CTL_COLUMNS_MAX]; /* of the server's table, that are shown */
-    size_t n_columns;
-    size_t n_rows;
+    bool with_kind; /* names have their resource in front, because there are several */
+    struct get_table table;
+    struct arena arena; /* of nodes that are added to answers */
+    struct buf errors;  /* printed at the end */
+    int rc;             /* of the first error */
 };
+
+static void note_error(struct get *g, const struct inf_error *err)
+{
+    bool server = strncmp(err->text, "Error from server", 17) == 0; /* as kubectl prints it */
+    if (!server)
+        buf_printf(&g->errors, "%s: ", command_program_name());
+    buf_printf(&g->errors, "%s\n", err->text);
+    g->rc = g->rc ? g->rc : ctl_exit_code(err);
+}
 
 /* ---- arguments ---- */
 
-static void add_target(struct get *g, char *word, const char *name)
+static void add_target(struct get *g, struct ctl_resource resource, const char *name)
 {
     if (g->n_targets < TARGETS_MAX)
-        g->targets[g->n_targets++] = (struct target){word, name};
+        g->targets[g->n_targets++] = (struct target){.resource = resource, .name = name};
     else
+        ctl_resource_free(&resource);
+}
+
+/* A resource or a category. */
+static void add_word(struct get *g, const char *word, const char *name)
+{
+    struct ctl_resource resource = {0}, members[TARGETS_MAX];
+    struct inf_error err = {0};
+    size_t n;
+    if (ctl_discovery_find(&g->discovery, word, &resource, &err) == 0) {
+        add_target(g, resource, name);
+        return;
+    }
+    n = ctl_discovery_category(&g->discovery, word, members, ARRAY_LEN(members));
+    for (size_t i = 0; i < n; i++)
+        add_target(g, members[i], name);
+    g->with_kind = g->with_kind || n > 0;
+    if (!n)
+        note_error(g, &err);
+}
+
+/* The words of "pods,services", each with @name. */
+static void add_words(struct get *g, const char *words, size_t len, const char *name)
+{
+    const char *end = words + len;
+    while (words < end) {
+        size_t n = strcspn(words, ",/");
+        char *word = xstrndup(words, n);
+        if (n)
+            add_word(g, word, name);
         free(word);
+        words += n + 1;
+    }
+}
+
+static bool same_resource(const struct ctl_resource *a, const struct ctl_resource *b)
+{
+    return strcmp(a->name, b->name) == 0 && strcmp(a->group, b->group) == 0;
 }
 
 /* "pods,services", "pods NAME NAME", "pod/NAME service/NAME". */
@@ -91,173 +113,71 @@ static void read_targets(struct get *g)
     bool slashes = strchr(o->argv[0], '/') != NULL;
     for (int i = 0; slashes && i < o->argc; i++) {
         const char *slash = strchr(o->argv[i], '/');
-        add_target(g, xstrndup(o->argv[i], (size_t)(slash - o->argv[i])), slash + 1);
+        add_words(g, o->argv[i], (size_t)(slash - o->argv[i]), slash + 1);
     }
-    for (const char *word = slashes ? "" : o->argv[0]; *word; word += *word == ',') {
-        size_t len = strcspn(word, ",");
-        for (int i = 1; len && i < o->argc; i++)
-            add_target(g, xstrndup(word, len), o->argv[i]);
-        if (len && o->argc == 1)
-            add_target(g, xstrndup(word, len), NULL);
-        word += len;
-    }
+    for (int i = 1; !slashes && i < o->argc; i++)
+        add_words(g, o->argv[0], strlen(o->argv[0]), o->argv[i]);
+    if (o->argc == 1 && !slashes)
+        add_words(g, o->argv[0], strlen(o->argv[0]), NULL);
+    g->with_kind = g->with_kind || o->show_kind;
     for (size_t i = 1; i < g->n_targets; i++)
-        g->prefixed = g->prefixed || strcmp(g->targets[i].word, g->targets[0].word) != 0;
+        g->with_kind =
+            g->with_kind || !same_resource(&g->targets[i].resource, &g->targets[0].resource);
+}
+
+static int check_names(const struct get_options *o)
+{
+    bool named = o->argc > 1 || strchr(o->argv[0], '/');
+    for (int i = 1; i < o->argc; i++)
+        if (!strchr(o->argv[0], '/') != !strchr(o->argv[i], '/'))
+            return command_usage_error(&ctl_get, "write either RESOURCE NAME ... or "
+                                                 "RESOURCE/NAME ...");
+    for (int i = 0; i < o->argc; i++)
+        if (strchr(o->argv[i], '/') && !strchr(o->argv[i], '/')[1])
+            return command_usage_error(&ctl_get, "the name after '%s' is missing", o->argv[i]);
+    if (o->all_namespaces && named)
+        return command_usage_error(&ctl_get, "a resource cannot be retrieved by name across all "
+                                             "namespaces");
+    if ((o->selector || o->field_selector) && named)
+        return command_usage_error(&ctl_get, "name cannot be provided when a selector is "
+                                             "specified");
+    return 0;
+}
+
+static int check_output(const struct get_options *o)
+{
+    struct get_form form;
+    struct jsonpath *sort_by = NULL;
+    struct inf_error err;
+    int rc = 0;
+    if (get_form_prepare(&form, o->output, &err) < 0)
+        rc = command_usage_error(&ctl_get, "%s", err.text);
+    else if (form.type && (o->show_labels || o->label_columns.count))
+        rc = command_usage_error(&ctl_get, "%s cannot be used with -o %s",
+                                 o->show_labels ? "--show-labels" : "--label-columns", o->output);
+    else if (o->sort_by && jsonpath_parse(str_of(o->sort_by), &sort_by, &err) < 0)
+        rc = command_usage_error(&ctl_get, "--sort-by: %s", err.text);
+    jsonpath_free(sort_by);
+    get_form_free(&form);
+    return rc;
 }
 
 static int get_parse(void *options, int argc, char **argv)
 {
     struct get_options *o = options;
-    size_t form = 0;
+    bool watches = o->watch || o->watch_only;
+    int rc;
     o->argc = argc;
     o->argv = argv;
-    while (o->output && forms[form] && strcmp(forms[form], o->output) != 0)
-        form++;
     if (!argc || !argv[0][0])
         return command_usage_error(&ctl_get, "missing resource; for example 'get pods'");
-    if (!forms[form])
-        return command_usage_error(&ctl_get,
-                                   "unknown output format '%s'; use wide, json, yaml or "
-                                   "name",
-                                   o->output);
-    for (int i = 1; i < argc; i++)
-        if (!strchr(argv[0], '/') != !strchr(argv[i], '/'))
-            return command_usage_error(&ctl_get, "write either RESOURCE NAME ... or "
-                                                 "RESOURCE/NAME ...");
-    if (o->watch && (argc > 2 || strchr(argv[0], ',')))
+    if (watches && (argc > 2 || strchr(argv[0], ',') || (argc > 1 && strchr(argv[0], '/'))))
         return command_usage_error(&ctl_get, "-w watches only one resource or object");
-    if (o->all_namespaces && (argc > 1 || strchr(argv[0], '/')))
-        return command_usage_error(&ctl_get, "an object cannot be named with --all-namespaces");
-    return 0;
-}
-
-/* ---- tables ---- */
-
-static bool is_table(const struct json_node *root)
-{
-    return ctl_json_is(root, "kind", "Table");
-}
-
-/* The columns of a table: those of priority 0, with -o wide all. */
-static void choose_columns(struct get *g, const struct json_node *root)
-{
-    const struct json_node *all = ctl_json_get(root, "columnDefinitions");
-    const char *header[CTL_COLUMNS_MAX];
-    char *names[CTL_COLUMNS_MAX];
-    size_t i = 0, n = 0;
-    if (!all || !all->first || g->n_columns)
-        return;
-    if (g->o->all_namespaces && g->resource.namespaced)
-        names[n++] = xstrdup("NAMESPACE");
-    for (const struct json_node *c = all->first; c && n < CTL_COLUMNS_MAX; c = c->next, i++) {
-        if (g->form != FORM_WIDE && ctl_json_number(c, "priority"))
-            continue;
-        names[n] = ctl_json_text(c, "name");
-        for (char *at = names[n]; *at; at++)
-            *at = *at >= 'a' && *at <= 'z' ? (char)(*at - 'a' + 'A') : *at;
-        g->columns[g->n_columns++] = i;
-        n++;
-    }
-    for (i = 0; i < n; i++)
-        header[i] = names[i];
-    if (!g->o->no_headers)
-        ctl_table_add(&g->table, n, header);
-    for (i = 0; i < n; i++)
-        free(names[i]);
-}
-
-static char *cell_text(const struct json_node *row, size_t column)
-{
-    const struct json_node *cells = ctl_json_get(row, "cells");
-    const struct json_node *cell = cells ? cells->first : NULL;
-    struct buf text = {0};
-    while (cell && column--)
-        cell = cell->next;
-    if (cell && cell->type == JSON_STRING)
-        json_put_decoded(&text, cell->text);
-    else if (cell && !str_eq(cell->text, STR("null")))
-        buf_put(&text, cell->text.at, cell->text.len);
-    else
-        buf_puts(&text, "<none>");
-    buf_putc(&text, '\0');
-    return text.bytes;
-}
-
-static void add_row(struct get *g, const struct json_node *row)
-{
-    const struct json_node *metadata = ctl_json_get(ctl_json_get(row, "object"), "metadata");
-    const char *shown[CTL_COLUMNS_MAX];
-    char *cells[CTL_COLUMNS_MAX];
-    size_t n = 0;
-    if (g->o->all_namespaces && g->resource.namespaced)
-        cells[n++] = ctl_json_text(metadata, "namespace");
-    for (size_t i = 0; i < g->n_columns && n < CTL_COLUMNS_MAX; i++) {
-        char *text = cell_text(row, g->columns[i]);
-        if (i == 0 && g->prefixed) {
-            struct buf full = {0};
-            ctl_resource_put_prefix(&g->resource, &full);
-            buf_printf(&full, "/%s", text);
-            buf_putc(&full, '\0');
-            free(text);
-            text = full.bytes;
-        }
-        cells[n++] = text;
-    }
-    for (size_t i = 0; i < n; i++)
-        shown[i] = cells[i];
-    ctl_table_add(&g->table, n, shown);
-    for (size_t i = 0; i < n; i++)
-        free(cells[i]);
-    g->n_rows++;
-}
-
-static void put_table(struct get *g, const struct json_node *root, struct buf *out)
-{
-    const struct json_node *rows = ctl_json_get(root, "rows");
-    if (!rows || !rows->first)
-        return; /* also no header */
-    choose_columns(g, root);
-    for (const struct json_node *row = rows->first; row; row = row->next)
-        add_row(g, row);
-    ctl_table_put(&g->table, out);
-}
-
-/* ---- objects ---- */
-
-static void put_name(struct get *g, const struct json_node *object, struct buf *out)
-{
-    char *name = ctl_json_text(ctl_json_get(object, "metadata"), "name");
-    ctl_resource_put_prefix(&g->resource, out);
-    buf_printf(out, "/%s\n", name);
-    free(name);
-    g->n_rows++;
-}
-
-static void put_answer(struct get *g, const struct json_node *root, struct buf *out)
-{
-    const struct json_node *items = ctl_json_get(root, "items");
-    switch (g->form) {
-    case FORM_TABLE:
-    case FORM_WIDE: put_table(g, root, out); break;
-    case FORM_JSON:
-        json_put_indented(out, root);
-        buf_putc(out, '\n');
-        g->n_rows++;
-        break;
-    case FORM_YAML:
-        if (g->documents++)
-            buf_puts(out, "---\n");
-        g->n_rows++;
-        yaml_put_document(out, root, 0);
-        break;
-    case FORM_NAME:
-        if (items)
-            for (const struct json_node *item = items->first; item; item = item->next)
-                put_name(g, item, out);
-        else
-            put_name(g, root, out);
-        break;
-    }
+    if (o->watch_events && !watches)
+        return command_usage_error(&ctl_get, "--output-watch-events needs --watch or "
+                                             "--watch-only");
+    rc = check_names(o);
+    return rc ? rc : check_output(o);
 }
 
 /* ---- requests ---- */
@@ -270,42 +190,170 @@ static void put_parameter(struct buf *out, const char *name, const char *value)
     client_put_escaped(out, value);
 }
 
-/* The object of a watch is selected by its name: its path can't be watched. */
-static void put_target(const struct get *g, const char *version, struct buf *out)
+static const char *accept_of(const struct get *g)
+{
+    if (!g->form.type)
+        return TABLE_TYPE;
+    return get_form_needs_metadata(&g->form) && !g->sort_by ? METADATA_TYPE : NULL;
+}
+
+/* @version not NULL: a watch from it. The object of a watch is selected by its name: its path can't be
+ * watched. */
+static void put_target(const struct get *g, const struct target *t, const char *version,
+                       struct buf *out)
 {
     const struct get_options *o = g->o;
     const char *ns = o->all_namespaces ? NULL : o->ns ? o->ns : "default";
-    ctl_resource_put_path(&g->resource, ns, version ? NULL : g->name, out);
+    ctl_resource_put_path(&t->resource, ns, version ? NULL : t->name, out);
     put_parameter(out, "labelSelector", o->selector);
-    if (version && g->name) {
-        char *field = xasprintf("metadata.name=%s", g->name);
+    put_parameter(out, "fieldSelector", o->field_selector);
+    if (version && t->name) {
+        char *field = xasprintf("metadata.name=%s", t->name);
         put_parameter(out, "fieldSelector", field);
         free(field);
-    } else {
-        put_parameter(out, "fieldSelector", o->field_selector);
     }
+    if (!g->form.type && g->sort_by)
+        put_parameter(out, "includeObject", "Object");
     put_parameter(out, "watch", version ? "true" : NULL);
     put_parameter(out, "resourceVersion", version);
     buf_putc(out, '\0');
 }
 
-static bool wants_table(const struct get *g)
+/* Requests the objects of @t. Without an answer the error is noted. */
+static void request_target(struct get *g, struct target *t)
 {
-    return g->form == FORM_TABLE || g->form == FORM_WIDE;
+    struct inf_error err;
+    struct buf target = {0};
+    int rc;
+    put_target(g, t, NULL, &target);
+    rc = ctl_request(g->client, target.bytes, accept_of(g), &t->answer, &err);
+    if (rc == 0 && !g->form.type && !ctl_json_is(t->answer.root, "kind", "Table")) {
+        ctl_answer_free(&t->answer);
+        rc = err_set(&err, INF_EPROTO, "informerd did not answer with a table");
+    }
+    if (rc < 0 && !(rc == -INF_ENOTFOUND && g->o->ignore_not_found))
+        note_error(g, &err);
+    buf_free(&target);
 }
 
-/* Names need only metadata, which is also served for Secrets. */
-static const char *accept_of(const struct get *g)
+/* ---- tables ---- */
+
+/* Sorts the rows of an answer. */
+static int sort_rows(const struct get *g, const struct json_node *root, struct inf_error *err)
 {
-    return wants_table(g) ? TABLE_TYPE : g->form == FORM_NAME ? METADATA_TYPE : NULL;
+    for (struct json_node *m = root->first; g->sort_by && m; m = m->next)
+        if (str_eq(m->key, STR("rows")))
+            return ctl_sort(m, "object", g->sort_by, err);
+    return 0;
 }
 
 static void say_nothing_found(const struct get *g)
 {
-    if (g->o->all_namespaces || !g->resource.namespaced)
-        fprintf(stderr, "No resources found\n");
-    else
+    bool namespaced = !g->o->all_namespaces;
+    for (size_t i = 0; i < g->n_targets; i++)
+        namespaced = namespaced && g->targets[i].resource.namespaced;
+    if (namespaced)
         fprintf(stderr, "No resources found in %s namespace.\n", g->o->ns ? g->o->ns : "default");
+    else
+        fprintf(stderr, "No resources found\n");
+}
+
+/* Adds the tables of all targets to @out, those of different resources with a blank line between them. */
+static void put_tables(struct get *g, struct buf *out)
+{
+    for (size_t i = 0; i < g->n_targets; i++) {
+        struct target *t = &g->targets[i];
+        bool last = i + 1 == g->n_targets || !same_resource(&t->resource, &t[1].resource);
+        struct inf_error err;
+        if (t->answer.root && sort_rows(g, t->answer.root, &err) < 0)
+            note_error(g, &err);
+        else if (t->answer.root)
+            get_table_add(&g->table, g->o, g->form.wide, &t->resource, g->with_kind, t->answer.root,
+                          NULL);
+        if (!last || !g->table.rows.n_cells)
+            continue;
+        if (out->len && !g->o->no_headers)
+            buf_putc(out, '\n');
+        ctl_table_put(&g->table.rows, out);
+        get_table_free(&g->table);
+    }
+    if (!out->len && !g->errors.len && !g->o->ignore_not_found)
+        say_nothing_found(g);
+}
+
+/* ---- documents ---- */
+
+static struct json_node *new_node(struct get *g, enum json_type type, const char *key,
+                                  const char *text)
+{
+    struct json_node *node = arena_alloc(&g->arena, sizeof(*node));
+    *node = (struct json_node){
+        .type = type,
+        .key = str_of(key),
+        .text = arena_copy(&g->arena, str_of(text)),
+    };
+    return node;
+}
+
+/* Sets the member @key of @object, whose members are sorted. */
+static void set_member(struct get *g, struct json_node *object, const char *key, const char *text)
+{
+    struct json_node *node = new_node(g, JSON_STRING, key, text), **at = &object->first;
+    while (*at && str_cmp((*at)->key, node->key) < 0)
+        at = &(*at)->next;
+    node->next = *at && str_eq((*at)->key, node->key) ? (*at)->next : *at;
+    *at = node;
+}
+
+/* Items of lists have no type, and metadata has another one: all get that of the resource. */
+static void set_type(struct get *g, const struct target *t, struct json_node *object)
+{
+    char *version = t->resource.group[0]
+                        ? xasprintf("%s/%s", t->resource.group, t->resource.version)
+                        : xstrdup(t->resource.version);
+    set_member(g, object, "apiVersion", version);
+    set_member(g, object, "kind", t->resource.kind);
+    free(version);
+}
+
+/* The items of an answer, or the object that it is, with their types. */
+static struct json_node *take_objects(struct get *g, struct target *t)
+{
+    struct json_node *root = t->answer.tree, *first = root;
+    for (struct json_node *m = t->name ? NULL : root->first; m; m = m->next)
+        if (str_eq(m->key, STR("items")))
+            first = m->first;
+    for (struct json_node *o = first; o; o = o->next)
+        set_type(g, t, o);
+    return first;
+}
+
+/* A List of the objects of all targets, or the one object that was named. */
+static int put_document(struct get *g, struct buf *out, struct inf_error *err)
+{
+    struct json_node *list = new_node(g, JSON_OBJECT, "", "{}");
+    struct json_node *items = new_node(g, JSON_ARRAY, "items", "[]"), **last = &items->first;
+    struct json_node *metadata = new_node(g, JSON_OBJECT, "metadata", "{}");
+    bool single = g->n_targets == 1 && g->targets[0].name;
+    for (size_t i = 0; i < g->n_targets; i++) {
+        if (g->targets[i].answer.root)
+            *last = take_objects(g, &g->targets[i]);
+        while (*last)
+            last = &(*last)->next;
+    }
+    if (!items->first && (single || g->o->ignore_not_found || !g->n_targets))
+        return 0;
+    if (single)
+        return get_form_put(&g->form, items->first, NULL, out, err);
+    if (g->sort_by && ctl_sort(items, NULL, g->sort_by, err) < 0)
+        return -err->code;
+    set_member(g, list, "apiVersion", "v1");
+    set_member(g, list, "kind", "List");
+    set_member(g, metadata, "resourceVersion", "");
+    list->first->next->next = metadata; /* apiVersion, items, kind, metadata */
+    items->next = list->first->next;
+    list->first->next = items;
+    return get_form_put(&g->form, list, NULL, out, err);
 }
 
 /* ---- watching ---- */
@@ -313,107 +361,182 @@ static void say_nothing_found(const struct get *g)
 struct get_watch {
     struct client_follower follower;
     struct get *get;
+    struct target *target;
+    char *seen; /* version of the named object that was printed; its first event repeats it */
     int rc;
 };
+
+/* Adds one object or Table of a watch. */
+static int put_change(struct get *g, struct target *t, struct json_node *object, const char *type,
+                      struct buf *out, struct inf_error *err)
+{
+    const char *event = g->o->watch_events ? type : NULL;
+    if (g->form.type) {
+        set_type(g, t, object);
+        return get_form_put(&g->form, object, event, out, err);
+    }
+    get_table_add(&g->table, g->o, g->form.wide, &t->resource, g->with_kind, object, event);
+    ctl_table_put(&g->table.rows, out);
+    return 0;
+}
+
+/* The metadata of the object of a change, which in a Table is that of its only row. */
+static const struct json_node *metadata_of(const struct json_node *object)
+{
+    const struct json_node *rows = ctl_json_get(object, "rows");
+    const struct json_node *one =
+        rows && rows->first ? ctl_json_get(rows->first, "object") : object;
+    return ctl_json_get(one, "metadata");
+}
+
+/* Whether this is the event that repeats the printed object. */
+static bool is_repeated(struct get_watch *w, const struct json_node *object)
+{
+    char *version = w->seen ? ctl_json_text(metadata_of(object), "resourceVersion") : NULL;
+    bool repeated = version && strcmp(version, w->seen) == 0;
+    free(version);
+    free(w->seen);
+    w->seen = NULL;
+    return repeated;
+}
 
 static bool on_event(struct client_follower *follower, struct str line)
 {
     struct get_watch *w = container_of(follower, struct get_watch, follower);
     struct arena arena = {0};
     struct buf out = {0};
-    const struct json_node *event = json_tree_make(&arena, line);
-    const struct json_node *object = ctl_json_get(event, "object");
+    struct json_node *event = json_tree_make(&arena, line), *object = NULL;
+    char *type = ctl_json_text(event, "type");
     struct inf_error err;
-    if (ctl_json_is(event, "type", "ERROR")) {
+    for (struct json_node *m = event->first; m; m = m->next)
+        if (str_eq(m->key, STR("object")))
+            object = m;
+    if (strcmp(type, "ERROR") == 0) {
         ctl_json_error(0, object ? object->text : (struct str){0}, &err);
         w->rc = ctl_fail(&err);
-    } else if (object && !ctl_json_is(event, "type", "BOOKMARK")) {
-        put_answer(w->get, object, &out);
-        w->rc = command_print(&out);
+    } else if (object && strcmp(type, "BOOKMARK") != 0 && !is_repeated(w, object)) {
+        w->rc = put_change(w->get, w->target, object, type, &out, &err) < 0 ? ctl_fail(&err)
+                                                                            : command_print(&out);
     }
+    arena_free(&w->get->arena);
+    free(type);
     buf_free(&out);
     arena_free(&arena);
     return w->rc == 0;
 }
 
-static int watch_target(struct get *g, const char *version)
+/* Prints the objects that are there, each by itself. */
+static int print_initial(struct get *g, struct target *t)
 {
-    struct get_watch w = {{on_event}, g, 0};
+    struct buf out = {0};
+    struct inf_error err;
+    int rc = 0;
+    if (g->o->watch_only)
+        return 0;
+    if (sort_rows(g, t->answer.root, &err) < 0)
+        return ctl_fail(&err);
+    if (!g->form.type) {
+        rc = put_change(g, t, t->answer.tree, "ADDED", &out, &err);
+    } else {
+        struct json_node *next;
+        for (struct json_node *o = take_objects(g, t); rc == 0 && o; o = next) {
+            next = o->next;
+            g->form.more = next != NULL;
+            rc = put_change(g, t, o, "ADDED", &out, &err);
+        }
+    }
+    rc = rc < 0 ? ctl_fail(&err) : command_print(&out);
+    buf_free(&out);
+    return rc;
+}
+
+static int watch_target(struct get *g, struct target *t)
+{
+    struct get_watch w = {.follower = {on_event}, .get = g, .target = t};
     struct buf target = {0};
     struct inf_error err;
+    char *version;
     int rc;
-    put_target(g, version, &target);
-    rc = client_follow(g->client, target.bytes, accept_of(g), &w.follower, &err);
+    if (t->name) { /* the version of an object may be too old to watch from */
+        w.seen = ctl_json_text(metadata_of(t->answer.root), "resourceVersion");
+        version = xstrdup("0");
+    } else {
+        version = ctl_json_text(ctl_json_get(t->answer.root, "metadata"), "resourceVersion");
+    }
+    put_target(g, t, version, &target);
+    w.rc = print_initial(g, t);
+    rc = w.rc ? 0 : client_follow(g->client, target.bytes, accept_of(g), &w.follower, &err);
     buf_free(&target);
+    free(version);
+    free(w.seen);
     return w.rc ? w.rc : rc < 0 ? ctl_fail(&err) : 0;
 }
 
 /* ---- the command ---- */
 
-static int get_answer(struct get *g)
+static int print_answers(struct get *g)
 {
-    struct ctl_answer answer = {0};
-    struct buf target = {0}, out = {0};
-    char *version = NULL;
+    struct buf out = {0};
+    struct inf_error err;
     int rc;
-    put_target(g, NULL, &target);
-    rc = ctl_fetch(g->client, target.bytes, accept_of(g), &answer);
-    if (rc == 0 && wants_table(g) && !is_table(answer.root)) {
-        fprintf(stderr, "%s: informerd did not answer with a table\n", command_program_name());
-        rc = EXIT_FAILURE;
-    }
-    if (rc == 0) {
-        put_answer(g, answer.root, &out);
-        version = ctl_json_text(ctl_json_get(answer.root, "metadata"), "resourceVersion");
-        rc = command_print(&out);
-    }
-    if (rc == 0 && !g->n_rows && !g->o->watch)
-        say_nothing_found(g);
-    ctl_answer_free(&answer);
-    buf_free(&target);
+    if (!g->form.type)
+        put_tables(g, &out);
+    else if (put_document(g, &out, &err) < 0)
+        note_error(g, &err);
+    rc = command_print(&out);
     buf_free(&out);
-    if (rc == 0 && g->o->watch)
-        rc = watch_target(g, version);
-    free(version);
     return rc;
 }
 
-/* Objects of the same resource continue its table; another resource starts one after a blank line. */
-static int get_target(struct get *g, const struct target *target, const struct target *before)
+static int run_targets(struct get *g)
 {
-    struct inf_error err;
-    bool another = !before || strcmp(before->word, target->word) != 0;
-    if (another) {
-        ctl_resource_free(&g->resource);
-        ctl_table_free(&g->table);
-        g->n_columns = 0;
-        if (ctl_resource_find(g->client, target->word, &g->resource, &err) < 0)
-            return ctl_fail(&err);
-        if (g->n_rows && wants_table(g))
-            putchar('\n');
-        g->n_rows = 0;
+    bool watches = g->o->watch || g->o->watch_only;
+    for (size_t i = 0; i < g->n_targets; i++)
+        request_target(g, &g->targets[i]);
+    if (!watches)
+        return print_answers(g);
+    if (g->sort_by)
+        fprintf(stderr, "warning: --watch requested, --sort-by will be ignored for watch events "
+                        "received\n");
+    return g->n_targets && g->targets[0].answer.root ? watch_target(g, &g->targets[0]) : 0;
+}
+
+static void get_free(struct get *g)
+{
+    for (size_t i = 0; i < g->n_targets; i++) {
+        ctl_resource_free(&g->targets[i].resource);
+        ctl_answer_free(&g->targets[i].answer);
     }
-    g->name = target->name;
-    return get_answer(g);
+    ctl_discovery_free(&g->discovery);
+    get_form_free(&g->form);
+    get_table_free(&g->table);
+    jsonpath_free(g->sort_by);
+    arena_free(&g->arena);
+    buf_free(&g->errors);
+    client_close(g->client);
+    free(g);
 }
 
 static int get_run(const void *options)
 {
-    struct get g = {.o = options};
+    struct get *g = NEW(struct get);
+    struct inf_error err;
     int rc;
-    while (g.o->output && strcmp(forms[g.form], g.o->output) != 0)
-        g.form++;
-    read_targets(&g);
-    rc = ctl_connect(g.o->socket, &g.client);
-    for (size_t i = 0; g.client && i < g.n_targets; i++) {
-        int one = get_target(&g, &g.targets[i], i ? &g.targets[i - 1] : NULL);
-        rc = rc ? rc : one;
+    g->o = options;
+    get_form_prepare(&g->form, g->o->output, NULL); /* both were checked */
+    g->form.no_headers = g->o->no_headers;
+    if (g->o->sort_by)
+        jsonpath_parse(str_of(g->o->sort_by), &g->sort_by, NULL);
+    rc = ctl_connect(g->o->socket, &g->client);
+    if (rc == 0 && ctl_discovery_load(g->client, &g->discovery, &err) < 0)
+        rc = ctl_fail(&err);
+    if (rc == 0) {
+        read_targets(g);
+        rc = run_targets(g);
+        fwrite(g->errors.bytes ? g->errors.bytes : "", 1, g->errors.len, stderr);
+        rc = rc ? rc : g->rc;
     }
-    for (size_t i = 0; i < g.n_targets; i++)
-        free(g.targets[i].word);
-    ctl_resource_free(&g.resource);
-    ctl_table_free(&g.table);
-    client_close(g.client);
+    get_free(g);
     return rc;
 }
 
@@ -427,11 +550,28 @@ static const struct flag get_flags[] = {
     {0, "field-selector", "SELECTOR", offsetof(struct get_options, field_selector),
      .help = "only objects that match this field selector"},
     {'o', "output", "FORMAT", offsetof(struct get_options, output),
-     .help = "output format: wide, json, yaml or name (default: a table)", .choices = forms},
-    {'w', "watch", NULL, offsetof(struct get_options, watch),
-     .help = "after the objects, print their changes"},
+     .help = "output format: wide, json, yaml, name, jsonpath=TEMPLATE,\n"
+             "jsonpath-file=FILE, jsonpath-as-json=TEMPLATE,\n"
+             "custom-columns=SPEC or custom-columns-file=FILE\n"
+             "(default: a table)",
+     .choices = get_form_names},
+    {0, "sort-by", "PATH", offsetof(struct get_options, sort_by),
+     .help = "sort by this field, for example .metadata.creationTimestamp"},
+    {'L', "label-columns", "LABELS", offsetof(struct get_options, label_columns),
+     .help = "a column for each of these labels", .repeatable = true},
+    {0, "show-labels", NULL, offsetof(struct get_options, show_labels),
+     .help = "a last column with all labels"},
+    {0, "show-kind", NULL, offsetof(struct get_options, show_kind),
+     .help = "write the resource in front of names"},
     {0, "no-headers", NULL, offsetof(struct get_options, no_headers),
      .help = "print no line with the names of the columns"},
+    {0, "ignore-not-found", NULL, offsetof(struct get_options, ignore_not_found),
+     .help = "a missing object is not an error"},
+    {'w', "watch", NULL, offsetof(struct get_options, watch),
+     .help = "after the objects, print their changes"},
+    {0, "watch-only", NULL, offsetof(struct get_options, watch_only), .help = "print only changes"},
+    {0, "output-watch-events", NULL, offsetof(struct get_options, watch_events),
+     .help = "with -w, print the type of each change too"},
     FLAG_SOCKET(struct get_options),
     {0},
 };

@@ -2,7 +2,7 @@
  * ctl_resource.c - looks up a resource in the aggregated discovery documents of informerd.
  *
  * The core group comes first, then the others in the order of the server; the first match counts, as in
- * kubectl. Two requests, on the local socket: nothing is cached.
+ * kubectl. Two requests, on the local socket: nothing is cached between runs.
  */
 #include "ctl/ctl_resource.h"
 
@@ -23,6 +23,8 @@
 struct wanted {
     char *name;
     const char *rest; /* "": any group */
+    struct ctl_resource *ret;
+    bool found;
 };
 
 static bool is_name(const struct json_node *resource, const char *key, const char *name)
@@ -53,80 +55,141 @@ static bool has_group(const char *group, const char *version, const char *rest)
            strcmp(rest + len + 1, group) == 0;
 }
 
-static bool find_in_version(const struct json_node *version, const char *group,
-                            const struct wanted *wanted, struct ctl_resource *ret)
-{
-    const struct json_node *all = ctl_json_get(version, "resources");
-    char *name = ctl_json_text(version, "version");
-    bool found = false;
-    for (const struct json_node *r = all ? all->first : NULL; r && !found; r = r->next) {
-        found = has_name(r, wanted->name) && has_group(group, name, wanted->rest);
-        if (found)
-            *ret = (struct ctl_resource){
-                .group = xstrdup(group),
-                .version = xstrdup(name),
-                .name = ctl_json_text(r, "resource"),
-                .kind = ctl_json_text(ctl_json_get(r, "responseKind"), "kind"),
-                .namespaced = ctl_json_is(r, "scope", "Namespaced"),
-            };
-    }
-    free(name);
-    return found;
-}
+/* ---- discovery ---- */
 
-static bool find_in_document(const struct json_node *root, const struct wanted *wanted,
-                             struct ctl_resource *ret)
+int ctl_discovery_load(struct client *client, struct ctl_discovery *ret, struct inf_error *err)
 {
-    const struct json_node *groups = ctl_json_get(root, "items");
-    bool found = false;
-    for (const struct json_node *g = groups ? groups->first : NULL; g && !found; g = g->next) {
-        const struct json_node *versions = ctl_json_get(g, "versions");
-        char *group = ctl_json_text(ctl_json_get(g, "metadata"), "name");
-        for (const struct json_node *v = versions ? versions->first : NULL; v && !found;
-             v = v->next)
-            found = find_in_version(v, group, wanted, ret);
-        free(group);
+    static const char *const targets[] = {"/api", "/apis"};
+    int rc = 0;
+    *ret = (struct ctl_discovery){0};
+    for (size_t i = 0; rc == 0 && i < ARRAY_LEN(targets); i++) {
+        struct client_reply *reply = &ret->replies[i];
+        struct str body;
+        rc = client_get(client, targets[i], DISCOVERY_TYPE, reply, err);
+        if (rc < 0)
+            break;
+        body = (struct str){reply->body.bytes, reply->body.len};
+        if (reply->status == 200)
+            ret->documents[i] = json_tree_make(&ret->arena, body);
+        else
+            rc = ctl_json_error(reply->status, body, err);
     }
-    return found;
-}
-
-/* Returns 1 if it is there, 0 if not, or an error. */
-static int find_at(struct client *client, const char *target, const struct wanted *wanted,
-                   struct ctl_resource *ret, struct inf_error *err)
-{
-    struct client_reply reply;
-    struct arena arena = {0};
-    struct str body;
-    int rc = client_get(client, target, DISCOVERY_TYPE, &reply, err);
     if (rc < 0)
-        return rc;
-    body = (struct str){reply.body.bytes, reply.body.len};
-    if (reply.status != 200)
-        rc = ctl_json_error(reply.status, body, err);
-    else
-        rc = find_in_document(json_tree_make(&arena, body), wanted, ret);
-    arena_free(&arena);
-    buf_free(&reply.body);
+        ctl_discovery_free(ret);
     return rc;
+}
+
+void ctl_discovery_free(struct ctl_discovery *d)
+{
+    for (size_t i = 0; i < ARRAY_LEN(d->replies); i++)
+        buf_free(&d->replies[i].body);
+    arena_free(&d->arena);
+    *d = (struct ctl_discovery){0};
+}
+
+static const struct json_node *first_of(const struct json_node *node, const char *key)
+{
+    const struct json_node *array = ctl_json_get(node, key);
+    return array ? array->first : NULL;
+}
+
+static bool each_of_version(const struct json_node *node, const char *group, ctl_discovery_fn *each,
+                            void *ctx)
+{
+    char *version = ctl_json_text(node, "version");
+    bool more = true;
+    for (const struct json_node *r = first_of(node, "resources"); r && more; r = r->next)
+        more = each(ctx, group, version, r);
+    free(version);
+    return more;
+}
+
+void ctl_discovery_each(const struct ctl_discovery *d, ctl_discovery_fn *each, void *ctx)
+{
+    bool more = true;
+    for (size_t i = 0; more && i < ARRAY_LEN(d->documents); i++)
+        for (const struct json_node *g = first_of(d->documents[i], "items"); g && more;
+             g = g->next) {
+            char *group = ctl_json_text(ctl_json_get(g, "metadata"), "name");
+            for (const struct json_node *v = first_of(g, "versions"); v && more; v = v->next)
+                more = each_of_version(v, group, each, ctx);
+            free(group);
+        }
+}
+
+static struct ctl_resource resource_of(const char *group, const char *version,
+                                       const struct json_node *node)
+{
+    return (struct ctl_resource){
+        .group = xstrdup(group),
+        .version = xstrdup(version),
+        .name = ctl_json_text(node, "resource"),
+        .kind = ctl_json_text(ctl_json_get(node, "responseKind"), "kind"),
+        .namespaced = ctl_json_is(node, "scope", "Namespaced"),
+    };
+}
+
+static bool on_resource(void *ctx, const char *group, const char *version,
+                        const struct json_node *node)
+{
+    struct wanted *wanted = ctx;
+    if (!has_name(node, wanted->name) || !has_group(group, version, wanted->rest))
+        return true;
+    *wanted->ret = resource_of(group, version, node);
+    wanted->found = true;
+    return false;
+}
+
+int ctl_discovery_find(const struct ctl_discovery *d, const char *word, struct ctl_resource *ret,
+                       struct inf_error *err)
+{
+    const char *dot = strchr(word, '.');
+    struct wanted wanted = {xstrndup(word, dot ? (size_t)(dot - word) : strlen(word)),
+                            dot ? dot + 1 : "", ret, false};
+    ctl_discovery_each(d, on_resource, &wanted);
+    free(wanted.name);
+    if (wanted.found)
+        return 0;
+    return err_set(err, INF_ENOTFOUND,
+                   "informerd does not watch \"%s\"; see 'informerctl status' and `watches` in its "
+                   "configuration",
+                   word);
+}
+
+struct category {
+    const char *word;
+    struct ctl_resource *ret;
+    size_t count, max;
+};
+
+static bool on_member(void *ctx, const char *group, const char *version,
+                      const struct json_node *node)
+{
+    struct category *c = ctx;
+    for (const struct json_node *n = first_of(node, "categories"); n; n = n->next)
+        if (str_eq(n->text, str_of(c->word)) && c->count < c->max)
+            c->ret[c->count++] = resource_of(group, version, node);
+    return true;
+}
+
+size_t ctl_discovery_category(const struct ctl_discovery *d, const char *word,
+                              struct ctl_resource *ret, size_t max)
+{
+    struct category category = {word, ret, 0, max};
+    ctl_discovery_each(d, on_member, &category);
+    return category.count;
 }
 
 int ctl_resource_find(struct client *client, const char *word, struct ctl_resource *ret,
                       struct inf_error *err)
 {
-    const char *dot = strchr(word, '.');
-    struct wanted wanted = {xstrndup(word, dot ? (size_t)(dot - word) : strlen(word)),
-                            dot ? dot + 1 : ""};
-    int rc = find_at(client, "/api", &wanted, ret, err);
-    if (rc == 0)
-        rc = find_at(client, "/apis", &wanted, ret, err);
-    free(wanted.name);
-    if (rc == 0)
-        return err_set(
-            err, INF_ENOTFOUND,
-            "informerd does not watch \"%s\"; see 'informerctl status' and `watches` in its "
-            "configuration",
-            word);
-    return rc < 0 ? rc : 0;
+    struct ctl_discovery discovery;
+    int rc = ctl_discovery_load(client, &discovery, err);
+    if (rc < 0)
+        return rc;
+    rc = ctl_discovery_find(&discovery, word, ret, err);
+    ctl_discovery_free(&discovery);
+    return rc;
 }
 
 void ctl_resource_free(struct ctl_resource *r)

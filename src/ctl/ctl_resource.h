@@ -9,7 +9,9 @@
 
 #include "informer/error.h"
 
+#include "base/arena.h"
 #include "ctl/client.h"
+#include "daemon/format/json_tree.h"
 
 struct ctl_resource {
     char *group; /* "": the core group */
@@ -18,6 +20,31 @@ struct ctl_resource {
     char *kind; /* "Pod" */
     bool namespaced;
 };
+
+/* The resources that informerd serves, as it describes them. */
+struct ctl_discovery {
+    struct client_reply replies[2]; /* of /api and /apis */
+    const struct json_node *documents[2];
+    struct arena arena;
+};
+
+int ctl_discovery_load(struct client *client, struct ctl_discovery *ret, struct inf_error *err);
+void ctl_discovery_free(struct ctl_discovery *discovery);
+
+/* Calls @each for every resource until it returns false: @node is its description. A resource with
+ * several versions is passed once for each, the preferred one first. */
+typedef bool ctl_discovery_fn(void *ctx, const char *group, const char *version,
+                              const struct json_node *node);
+void ctl_discovery_each(const struct ctl_discovery *discovery, ctl_discovery_fn *each, void *ctx);
+
+/* The resource that @word names, as ctl_resource_find(). */
+int ctl_discovery_find(const struct ctl_discovery *discovery, const char *word,
+                       struct ctl_resource *ret, struct inf_error *err);
+
+/* The resources of the category @word ("all"): at most @max, which the caller frees. Returns their
+ * number. */
+size_t ctl_discovery_category(const struct ctl_discovery *discovery, const char *word,
+                              struct ctl_resource *ret, size_t max);
 
 /* Returns 0, with a resource that the caller frees with ctl_resource_free(); -INF_ENOTFOUND with
  * kubectl's message; or an error of the request. */

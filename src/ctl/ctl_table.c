@@ -11,6 +11,7 @@
 
 enum {
     PADDING = 3,
+    WIDTH_MIN = 6, /* of a column with its padding, as in kubectl */
 };
 
 static void add_cell(struct ctl_table *t, char *cell)
@@ -45,9 +46,12 @@ void ctl_table_put(struct ctl_table *t, struct buf *out)
             continue;
         }
         buf_puts(out, cell);
-        if (t->cells[i + 1]) /* the last one has no blanks after it */
-            for (size_t n = t->widths[column] + PADDING - display_width(str_of(cell)); n; n--)
-                buf_putc(out, ' ');
+        if (t->cells[i + 1]) { /* the last one has no blanks after it */
+            size_t width = t->widths[column] + PADDING;
+            buf_printf(out, "%*s",
+                       (int)((width < WIDTH_MIN ? WIDTH_MIN : width) - display_width(str_of(cell))),
+                       "");
+        }
         free(cell);
         column++;
     }

@@ -8,7 +8,7 @@
  *     a string with YAML syntax               single quotes
  *     everything else                         as it is
  *
- * Every string reads as the same string again.
+ * Text of more than 80 columns is folded at a blank. Every string reads as the same string again.
  */
 #include "daemon/format/yaml_text.h"
 
@@ -21,6 +21,10 @@
 #include "base/base.h"
 #include "base/text/json_string.h"
 #include "base/text/utf8.h"
+
+enum {
+    LINE_COLUMNS = 80, /* a line with more is folded at the next blank */
+};
 
 static void put_blanks(struct buf *out, size_t n)
 {
@@ -135,15 +139,62 @@ static enum style style_of(struct str s)
     return has_syntax(s) ? SINGLE_QUOTED : PLAIN;
 }
 
-static void put_single_quoted(struct buf *out, struct str s)
+/* Characters since the last line end. */
+static size_t column_of(const struct buf *out)
 {
-    buf_putc(out, '\'');
+    const char *end = out->len ? memrchr(out->bytes, '\n', out->len) : NULL;
+    size_t from = end ? (size_t)(end - out->bytes) + 1 : 0, column = 0;
+    for (size_t i = from; i < out->len; i++)
+        column += ((unsigned char)out->bytes[i] & 0xc0) != 0x80;
+    return column;
+}
+
+/* Appends @s, and continues it with @indent blanks in another line after each blank behind column
+ * LINE_COLUMNS: readers replace the line end and the blanks by one blank. In double quotes a blank at the
+ * start of a line is marked. @indent 0: one line. */
+static void put_folded(struct buf *out, struct str s, size_t indent, enum style style)
+{
+    size_t column = column_of(out);
+    for (size_t i = 0; i < s.len; i++) {
+        bool blank = s.at[i] == ' ', blank_before = i && s.at[i - 1] == ' ';
+        bool inside = style == PLAIN || (i > 0 && i + 1 < s.len);
+        bool blank_next = i + 1 < s.len && s.at[i + 1] == ' ';
+        if (indent && blank && !blank_before && inside && column > LINE_COLUMNS &&
+            (!blank_next || style == DOUBLE_QUOTED)) {
+            buf_putc(out, '\n');
+            put_blanks(out, indent);
+            if (blank_next)
+                buf_putc(out, '\\');
+            column = indent + blank_next;
+            continue;
+        }
+        buf_putc(out, s.at[i]);
+        column += ((unsigned char)s.at[i] & 0xc0) != 0x80;
+    }
+}
+
+static void put_single_quoted(struct buf *out, struct str s, size_t indent)
+{
+    struct buf doubled = {0};
     for (size_t i = 0; i < s.len; i++) {
         if (s.at[i] == '\'')
-            buf_putc(out, '\'');
-        buf_putc(out, s.at[i]);
+            buf_putc(&doubled, '\'');
+        buf_putc(&doubled, s.at[i]);
     }
     buf_putc(out, '\'');
+    put_folded(out, (struct str){doubled.bytes, doubled.len}, indent, SINGLE_QUOTED);
+    buf_putc(out, '\'');
+    buf_free(&doubled);
+}
+
+static void put_double_quoted(struct buf *out, struct str s, size_t indent)
+{
+    struct buf quoted = {0};
+    json_put_string(&quoted, s); /* also a double-quoted YAML scalar */
+    buf_putc(out, '"');
+    put_folded(out, (struct str){quoted.bytes + 1, quoted.len - 2}, indent, DOUBLE_QUOTED);
+    buf_putc(out, '"');
+    buf_free(&quoted);
 }
 
 /* A block with @indent blanks in front of each line; ends without the last newline. */
@@ -163,7 +214,7 @@ static void put_literal(struct buf *out, struct str s, size_t indent)
     }
 }
 
-/* @indent: of a literal block; 0: it is not possible here, as in a key. */
+/* @indent: of further lines; 0: they are not possible here, as in a key. */
 static void put_string(struct buf *out, struct str spelled, size_t indent)
 {
     struct buf text = {0};
@@ -173,13 +224,13 @@ static void put_string(struct buf *out, struct str spelled, size_t indent)
     s = (struct str){text.bytes, text.len};
     style = style_of(s);
     if (style == PLAIN)
-        buf_put(out, s.at, s.len);
+        put_folded(out, s, indent, PLAIN);
     else if (style == SINGLE_QUOTED)
-        put_single_quoted(out, s);
+        put_single_quoted(out, s, indent);
     else if (style == LITERAL && indent)
         put_literal(out, s, indent);
     else
-        json_put_string(out, s); /* also a double-quoted YAML scalar */
+        put_double_quoted(out, s, indent);
     buf_free(&text);
 }
 
