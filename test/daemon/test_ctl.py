@@ -59,6 +59,7 @@ class Daemon(Ctl):
         self.sim.put('configmaps', config_map('a'), config_map('b'))
         self.start(self.conf(watches=[{'resource': 'configmaps'}, {'resource': 'pods', 'name': 'workloads'}]))
         self.wait_ready()
+        wait_until(lambda: not json.loads(self.good('dump'))['unwritten_bytes'], 'the event log')
         text = self.good('status')
         text = re.sub(r'informerd \S+, up \d+s, next sequence number \d+', 'informerd 1.0.0, up 5s, next sequence number 7', text)
         text = re.sub(r'(?m)^(configmaps .*|workloads .*) \d+s$', r'\1 3s', text).replace(str(self.folder), '/var/log/informerd')
