@@ -36,7 +36,7 @@ void tls_digest_key(unsigned char ret_key[TLS_DIGEST_KEY])
     digest_must(RAND_bytes(ret_key, TLS_DIGEST_KEY) == 1);
 }
 
-struct tls_digest *tls_digest_new(const unsigned char key[TLS_DIGEST_KEY])
+static struct tls_digest *digest_new(const unsigned char *key, size_t len)
 {
     char hash[] = OSSL_DIGEST_NAME_SHA2_256;
     OSSL_PARAM params[] = {OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, hash, 0),
@@ -45,8 +45,13 @@ struct tls_digest *tls_digest_new(const unsigned char key[TLS_DIGEST_KEY])
     d->algorithm = EVP_MAC_fetch(NULL, OSSL_MAC_NAME_HMAC, NULL);
     digest_must(d->algorithm != NULL);
     d->keyed = EVP_MAC_CTX_new(d->algorithm);
-    digest_must(d->keyed != NULL && EVP_MAC_init(d->keyed, key, TLS_DIGEST_KEY, params) == 1);
+    digest_must(d->keyed != NULL && EVP_MAC_init(d->keyed, key, len, params) == 1);
     return d;
+}
+
+struct tls_digest *tls_digest_new(const unsigned char key[TLS_DIGEST_KEY])
+{
+    return digest_new(key, TLS_DIGEST_KEY);
 }
 
 void tls_digest_free(struct tls_digest *d)
@@ -81,4 +86,14 @@ void tls_hash_sha512(struct str text, char ret[TLS_HASH_SIZE])
                 2 * made + 1 == TLS_HASH_SIZE);
     for (unsigned int i = 0; i < made; i++)
         snprintf(ret + (size_t)2 * i, 3, "%02X", hash[i]);
+}
+
+void tls_digest_sign(struct str key, struct str message, unsigned char ret[TLS_DIGEST_BYTES])
+{
+    struct tls_digest *d = digest_new((const unsigned char *)key.at, key.len);
+    size_t made;
+    digest_must(EVP_MAC_update(d->keyed, (const unsigned char *)message.at, message.len) == 1);
+    digest_must(EVP_MAC_final(d->keyed, ret, &made, TLS_DIGEST_BYTES) == 1 &&
+                made == TLS_DIGEST_BYTES);
+    tls_digest_free(d);
 }

@@ -1,6 +1,6 @@
 /*
- * tls_digest.h - HMAC-SHA256, to detect changes of values that must stay secret; and SHA-512 of public
- * ones.
+ * tls_digest.h - HMAC-SHA256, to detect changes of values that must stay secret and to sign requests; and
+ * SHA-512 of public ones.
  */
 #ifndef WIRE_TLS_DIGEST_H
 #define WIRE_TLS_DIGEST_H
@@ -32,5 +32,8 @@ void tls_digest_make(struct tls_digest *digest, const struct str *parts, size_t 
 
 /* The SHA-512 of @text in upper case digits. */
 void tls_hash_sha512(struct str text, char ret[TLS_HASH_SIZE]);
+
+/* The plain HMAC-SHA256 of @message, with a key of any length but 0. */
+void tls_digest_sign(struct str key, struct str message, unsigned char ret[TLS_DIGEST_BYTES]);
 
 #endif

@@ -17,10 +17,10 @@
 #include "kube/config/kubeconfig_files.h"
 #include "kube/config/kubeconfig_pem.h"
 #include "kube/config/kubeconfig_user.h"
-#include "kube/config/proxy_url.h"
-#include "kube/config/server_url.h"
 #include "kube/config/yaml_json.h"
 #include "kube/discovery/resource.h"
+#include "wire/proxy_url.h"
+#include "wire/server_url.h"
 
 /* -- cluster -------------------------------------------------------------------------------------
  */

@@ -6,15 +6,14 @@
  */
 #include "kube/source/status.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <yyjson.h>
 
 #include "base/base.h"
 #include "base/err.h"
+#include "wire/http_retry_after.h"
 
 enum {
     QUOTED_MAX = 200,  /* LIMIT: bytes of a body that are quoted in a message */
@@ -84,28 +83,12 @@ static void set_from_status(const struct status *s, struct inf_error *err)
     err->retry_after_ms = s->retry_after_s * 1000;
 }
 
-/* The header is a number of seconds, or a date as HTTP writes it. */
-static void apply_retry_after(const char *header, int64_t now_us, struct inf_error *err)
-{
-    struct tm tm = {0};
-    const char *date_end;
-    char *end;
-    int64_t seconds;
-    errno = 0;
-    seconds = strtol(header, &end, 10);
-    if (errno || end == header || *end) {
-        date_end = strptime(header, "%a, %d %b %Y %H:%M:%S GMT", &tm);
-        seconds = date_end && !*date_end ? (int64_t)timegm(&tm) - now_us / 1000000 : 0;
-    }
-    if (seconds > 0)
-        err->retry_after_ms = (uint32_t)(seconds < RETRY_MAX_S ? seconds : RETRY_MAX_S) * 1000;
-}
-
 void status_from_response(int http_status, struct str body, const char *retry_after, int64_t now_us,
                           struct inf_error *err)
 {
     yyjson_doc *doc = body.len ? yyjson_read(body.at, body.len, 0) : NULL;
     struct status status;
+    uint64_t wait_s;
     if (doc && read_status(yyjson_doc_get_root(doc), &status)) {
         if (!status.code)
             status.code = http_status;
@@ -119,8 +102,9 @@ void status_from_response(int http_status, struct str body, const char *retry_af
                 len ? ": " : "", (int)len, len ? body.at : "");
         err->http_status = http_status;
     }
-    if (retry_after)
-        apply_retry_after(retry_after, now_us, err);
+    wait_s = retry_after ? http_retry_after_s(retry_after, now_us) : 0;
+    if (wait_s)
+        err->retry_after_ms = (uint32_t)(wait_s < RETRY_MAX_S ? wait_s : RETRY_MAX_S) * 1000;
     yyjson_doc_free(doc);
 }
 

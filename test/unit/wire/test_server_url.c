@@ -11,7 +11,7 @@
 
 #include "base/alloc.h"
 #include "base/base.h"
-#include "kube/config/server_url.h"
+#include "wire/server_url.h"
 
 static const struct {
     const char *url;

@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "base/alloc.h"
-#include "kube/config/proxy_url.h"
+#include "wire/proxy_url.h"
 
 enum {
     HOSTS = 40,

@@ -1,8 +1,8 @@
 /*
  * proxy_url.h - the proxy to use for a server, from a URL or from the environment.
  */
-#ifndef KUBE_CONFIG_PROXY_URL_H
-#define KUBE_CONFIG_PROXY_URL_H
+#ifndef WIRE_PROXY_URL_H
+#define WIRE_PROXY_URL_H
 
 #include <stdbool.h>
 

@@ -7,7 +7,7 @@
  * Stricter than client-go, which accepts a URL without a scheme and drops a query: an ambiguous URL
  * is refused with INF_ECONF.
  */
-#include "kube/config/server_url.h"
+#include "wire/server_url.h"
 
 #include <arpa/inet.h>
 #include <ctype.h>

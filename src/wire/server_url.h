@@ -1,8 +1,8 @@
 /*
  * server_url.h - the `server` of a cluster: https://host[:port][/prefix], or http.
  */
-#ifndef KUBE_CONFIG_SERVER_URL_H
-#define KUBE_CONFIG_SERVER_URL_H
+#ifndef WIRE_SERVER_URL_H
+#define WIRE_SERVER_URL_H
 
 #include <stdbool.h>
 #include <stdint.h>

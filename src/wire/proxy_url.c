@@ -4,7 +4,7 @@
  * Each step advances the position; the first that fails sets the error. Error messages never
  * contain parts of the URL, which may include a password.
  */
-#include "kube/config/proxy_url.h"
+#include "wire/proxy_url.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 #include "base/base.h"
 #include "base/err.h"
 #include "base/str.h"
-#include "kube/config/server_url.h"
+#include "wire/server_url.h"
 
 static const struct scheme {
     const char *text;

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "base/base.h"
-#include "kube/config/proxy_url.h"
+#include "wire/proxy_url.h"
 
 /* ---- the URL ---- */
 

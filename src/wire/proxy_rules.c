@@ -1,6 +1,6 @@
 /*
  * proxy_rules.c - proxy settings of the environment, interpreted as Go programs such as kubectl do
- * (golang.org/x/net/http/httpproxy; test/unit/kube/config/test_no_proxy.c compares).
+ * (golang.org/x/net/http/httpproxy; test/unit/wire/test_no_proxy.c compares).
  *
  * The server's scheme selects the variable: HTTPS_PROXY or HTTP_PROXY, upper case before lower
  * case. A value without a scheme is an http proxy. Loopback addresses are never reached through a
@@ -29,7 +29,7 @@
 #include "base/err.h"
 #include "base/str.h"
 #include "base/text/idna.h"
-#include "kube/config/proxy_url.h"
+#include "wire/proxy_url.h"
 
 enum {
     ENTRY_MAX = 1024, /* LIMIT: bytes of one entry of the list; longer ones match nothing */
