@@ -32,7 +32,7 @@ ifeq ($(origin KUBECONFIG),command line)
 	@test/demo/build.sh build-run-$(cc) informerd
 	@build-run-$(cc)/informerd watch pods -A --kubeconfig '$(KUBECONFIG)' $(ARGS)
 else
-	@test/demo/build.sh build-run-$(cc) informerd test/kubesim/kubesim
+	@test/demo/build.sh build-run-$(cc) informerd informerctl test/kubesim/kubesim
 	@test/demo/run.sh build-run-$(cc)/informerd build-run-$(cc)/test/kubesim/kubesim conf/demo.conf $(ARGS)
 endif
 

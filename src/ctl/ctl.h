@@ -23,6 +23,7 @@ extern const struct command ctl_tail;
 extern const struct command ctl_handler;
 extern const struct command ctl_kubeconfig;
 extern const struct command ctl_token;
+extern const struct command ctl_page;
 extern const struct command ctl_reload;
 extern const struct command ctl_reopen;
 extern const struct command ctl_dump;
@@ -61,6 +62,9 @@ void ctl_answer_free(struct ctl_answer *answer);
 /* The same, for callers that print errors themselves. Returns 0 or an error. */
 int ctl_request(struct client *client, const char *target, const char *accept,
                 struct ctl_answer *ret, struct inf_error *err);
+
+/* The URL of the server at @address of api.listen. The caller frees it. */
+char *ctl_server_url(const char *address);
 
 /* Connects, or prints the error. Returns 0 or the exit code. */
 int ctl_connect(const char *socket, struct client **ret);

@@ -70,7 +70,7 @@ static void put_own_path(struct buf *out)
 }
 
 /* An address that means all interfaces is reached at the local one. */
-static char *server_of(const char *address)
+char *ctl_server_url(const char *address)
 {
     const char *port = strrchr(address, ':');
     if (strncmp(address, "0.0.0.0:", 8) == 0 || strncmp(address, "[::]:", 5) == 0)
@@ -93,7 +93,7 @@ static void put_socket_arguments(struct buf *out, const char *socket)
 
 static void put_kubeconfig(struct buf *out, const struct json_node *access, const char *socket)
 {
-    char *address = ctl_json_text(access, "address"), *server = server_of(address);
+    char *address = ctl_json_text(access, "address"), *server = ctl_server_url(address);
     char *pem = ctl_json_text(access, "certificate_authority");
     char *ca = base64_encode(pem, strlen(pem));
     buf_printf(out,

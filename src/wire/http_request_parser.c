@@ -2,8 +2,8 @@
  * http_request_parser.c - parses one request at a time with llhttp.
  *
  * Normal path: llhttp's callbacks collect target and headers; at the end of the head the request is
- * checked and split, and llhttp is stopped there. It is initialized again for the next request, so
- * that no state is carried over.
+ * checked and split, and llhttp is stopped there, or after the body if one is accepted. It is
+ * initialized again for the next request, so that no state is carried over.
  *
  * Refused: input that llhttp does not accept, versions other than 1.0 and 1.1, HTTP/1.1 without
  * exactly one Host, bodies, expectations other than 100-continue, invalid targets, and everything
@@ -30,6 +30,8 @@ struct http_request_parser {
     const char *why;
     size_t target_len;
     char *path, *query;
+    const char *post_path; /* NULL: POST is refused */
+    struct buf body;       /* secret: a POST carries a credential */
     struct http_server_request request;
 };
 
@@ -72,6 +74,26 @@ static size_t count_header(const struct http_server_request *r, const char *name
     return n;
 }
 
+static bool accepts_post(const struct http_request_parser *p)
+{
+    return p->post_path && p->path && p->head.http.method == HTTP_POST &&
+           strcmp(p->path, p->post_path) == 0;
+}
+
+static int request_check_body(struct http_request_parser *p)
+{
+    const llhttp_t *http = &p->head.http;
+    if (accepts_post(p))
+        return http->flags & F_TRANSFER_ENCODING || http->content_length > HTTP_REQUEST_BODY_MAX
+                   ? request_refuse(p, 413, "the body is too long or has no Content-Length")
+                   : 0;
+    if (http->content_length > 0 || (http->flags & F_TRANSFER_ENCODING))
+        return http->method == HTTP_GET || http->method == HTTP_HEAD
+                   ? request_refuse(p, 413, "request bodies are not supported")
+                   : request_refuse(p, 405, HTTP_METHODS_REFUSAL);
+    return 0;
+}
+
 /* Returns 0, or refuses the request. A client that waits for 100 before it sends a body gets the
  * refusal of the body. */
 static int request_check(struct http_request_parser *p)
@@ -84,13 +106,9 @@ static int request_check(struct http_request_parser *p)
         return request_refuse(p, 505, "only HTTP/1.0 and HTTP/1.1 are supported");
     if (hosts > 1 || (hosts == 0 && !r->http_1_0))
         return request_refuse(p, 400, "exactly one Host header is required");
-    if (expect && strcasecmp(expect, "100-continue") != 0)
+    if (expect && (strcasecmp(expect, "100-continue") != 0 || accepts_post(p)))
         return request_refuse(p, 417, "unsupported expectation");
-    if (http->content_length > 0 || (http->flags & F_TRANSFER_ENCODING))
-        return http->method == HTTP_GET || http->method == HTTP_HEAD
-                   ? request_refuse(p, 413, "request bodies are not supported")
-                   : request_refuse(p, 405, HTTP_METHODS_REFUSAL);
-    return 0;
+    return request_check_body(p);
 }
 
 static int request_on_head_end(llhttp_t *http)
@@ -115,6 +133,22 @@ static int request_on_head_end(llhttp_t *http)
         return HPE_USER;
     if (bad && is_get) /* "*" and "host:port" belong to methods that are refused later */
         return request_refuse(p, 400, "invalid request target");
+    if (accepts_post(p) && http->content_length > 0)
+        return 0; /* the body follows */
+    p->result = REQUEST_COMPLETE;
+    return HPE_PAUSED;
+}
+
+static int request_on_body(llhttp_t *http, const char *at, size_t len)
+{
+    buf_put(&request_parser_of(http)->body, at, len); /* at most Content-Length: see above */
+    return 0;
+}
+
+static int request_on_end(llhttp_t *http)
+{
+    struct http_request_parser *p = request_parser_of(http);
+    p->request.body = (struct str){p->body.bytes, p->body.len};
     p->result = REQUEST_COMPLETE;
     return HPE_PAUSED;
 }
@@ -124,6 +158,8 @@ static const llhttp_settings_t request_callbacks = {
     .on_url = request_on_target,
     .on_url_complete = http_head_parser_on_text_end,
     .on_headers_complete = request_on_head_end,
+    .on_body = request_on_body,
+    .on_message_complete = request_on_end,
 };
 
 /* ---- feeding ---- */
@@ -132,9 +168,15 @@ struct http_request_parser *http_request_parser_new(size_t head_max)
 {
     struct http_request_parser *p = NEW(struct http_request_parser);
     p->head_max = head_max;
+    p->body.secret = true;
     http_head_parser_init(&p->head, HTTP_REQUEST, HTTP_REQUEST_HEADERS_MAX, &request_callbacks);
     http_request_parser_start(p);
     return p;
+}
+
+void http_request_parser_accept_post(struct http_request_parser *p, const char *path)
+{
+    p->post_path = path;
 }
 
 /* Frees all memory: connections are idle most of the time. */
@@ -144,6 +186,7 @@ void http_request_parser_start(struct http_request_parser *p)
     free(p->path);
     free(p->query);
     p->path = p->query = NULL;
+    buf_free(&p->body);
     p->seen = p->target_len = 0;
     p->began = false;
     p->result = REQUEST_MORE;

@@ -11,7 +11,8 @@
  *                        request is not known
  *
  * A request that announces a body is refused: with 405 if it is neither GET nor HEAD. Other methods
- * are refused by the server.
+ * are refused by the server. The only exception is a POST to the path of
+ * http_request_parser_accept_post(), whose body is part of the request.
  */
 #ifndef WIRE_HTTP_REQUEST_PARSER_H
 #define WIRE_HTTP_REQUEST_PARSER_H
@@ -19,11 +20,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/str.h"
 #include "wire/http_conn.h"
 
 enum {
     HTTP_REQUEST_HEADERS_MAX = 100,     /* LIMIT: header lines in one request: 431 */
     HTTP_REQUEST_TARGET_MAX = 8 * 1024, /* LIMIT: bytes of a target: 414 */
+    HTTP_REQUEST_BODY_MAX = 1024,       /* LIMIT: bytes of a body, where one is accepted: 413 */
 };
 
 /* The reason of 405. */
@@ -38,6 +41,7 @@ struct http_server_request {
     const char *query;  /* as sent: see http_query_get(); "" if there is none */
     const struct http_header *headers;
     size_t n_headers;
+    struct str body; /* of an accepted POST; empty otherwise */
     bool head;       /* the method is HEAD: only the head of the response is sent */
     bool keep_alive; /* the client may send another request after this one */
     bool http_1_0;   /* the client does not support chunks */
@@ -52,6 +56,10 @@ enum http_request_result {
 /* @head_max: LIMIT: bytes of a request and of empty lines before it: 431. */
 struct http_request_parser *http_request_parser_new(size_t head_max);
 void http_request_parser_free(struct http_request_parser *p); /* NULL is allowed */
+
+/* Accepts POST to @path, which is borrowed, with a body of at most HTTP_REQUEST_BODY_MAX bytes and a
+ * Content-Length. */
+void http_request_parser_accept_post(struct http_request_parser *p, const char *path);
 
 /* Prepares for the next request and frees the last one. */
 void http_request_parser_start(struct http_request_parser *p);

@@ -126,13 +126,21 @@ static void exchange_on_timeout(struct timer *timer)
 
 /* ---- requests ---- */
 
+static bool is_accepted_post(const struct http_exchange *x,
+                             const struct http_server_request *request)
+{
+    const char *path = x->server->limits.post_path;
+    return path && strcmp(request->method, "POST") == 0 && request->path &&
+           strcmp(request->path, path) == 0;
+}
+
 static void exchange_queue_request(struct http_exchange *x)
 {
     const struct http_server_request *request = http_request_parser_request(x->parser);
     x->after = request->keep_alive ? AFTER_KEEP_ALIVE : AFTER_CLOSE;
     sm_move(&x->sm, X_QUEUED, "%s", request->method);
     exchange_arm(x);
-    if (request->head || strcmp(request->method, "GET") == 0) {
+    if (request->head || strcmp(request->method, "GET") == 0 || is_accepted_post(x, request)) {
         task_schedule(x->server->clock, &x->task);
         return;
     }
@@ -285,6 +293,7 @@ struct http_server *http_server_new(struct clock *clock, const struct http_serve
         .head_timeout_ms = l.head_timeout_ms ? l.head_timeout_ms : HEAD_TIMEOUT_MS,
         .idle_timeout_ms = l.idle_timeout_ms ? l.idle_timeout_ms : IDLE_TIMEOUT_MS,
         .stall_timeout_ms = l.stall_timeout_ms ? l.stall_timeout_ms : STALL_TIMEOUT_MS,
+        .post_path = l.post_path,
     };
     list_init(&s->exchanges);
     return s;
@@ -304,6 +313,7 @@ void http_server_accept_client(struct http_server *s, struct stream *stream, voi
     x->client = client;
     stream->user = &x->stream_user;
     x->parser = http_request_parser_new(s->limits.head_max);
+    http_request_parser_accept_post(x->parser, s->limits.post_path);
     x->timer.fire = exchange_on_timeout;
     task_init(&x->task, PHASE_PUMP, exchange_run_user);
     sm_init(&x->sm, exchange_states, X_IDLE, "client", NULL);

@@ -1,5 +1,6 @@
 /*
- * http_server.h - a small HTTP/1.1 server: GET and HEAD, for health, metrics and the local API.
+ * http_server.h - a small HTTP/1.1 server: GET and HEAD, and POST to at most one path; for health,
+ * metrics and the local API.
  *
  *     server = http_server_new(clock, NULL, &user);
  *     http_server_accept(server, stream);              for each stream from loop/listen.c
@@ -35,7 +36,7 @@ struct http_server_user;
 
 struct http_server_user_ops {
     /*
-     * A request arrived: GET or HEAD. Respond now or later: see http_exchange.h. @request is valid
+     * A request arrived: GET or HEAD, or POST to limits.post_path. Respond now or later: see http_exchange.h. @request is valid
      * until the exchange is finished.
      */
     void (*on_request)(struct http_server_user *user, const struct http_server_request *request,
@@ -58,6 +59,7 @@ struct http_server_limits {
     uint64_t head_timeout_ms;  /* 10 s: from the first byte of a request to its end; over it: 408 */
     uint64_t idle_timeout_ms;  /* 60 s: between two requests */
     uint64_t stall_timeout_ms; /* 30 s: without HTTP_SERVER_PROGRESS in reading a response */
+    const char *post_path;     /* the path that accepts POST (borrowed); NULL: none does */
 };
 
 /* @clock and @user must outlive the server. @limits may be NULL. */

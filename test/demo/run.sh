@@ -5,6 +5,7 @@
 # pipe, the leash. When it ends for any reason, the pipe closes, the simulated cluster ends and the directory is removed.
 set -eu
 informerd=$1 kubesim=$2 conf=$3
+informerctl=$(dirname "$informerd")/informerctl
 shift 3
 
 dir=$(mktemp -d "${TMPDIR:-/tmp}/informerd-demo.XXXXXX")
@@ -31,7 +32,9 @@ fi
 
 # A loopback address derived from the process id, so that demos that run at the same time do not collide.
 export INFORMERD_DEMO_DIR="$dir"
-export INFORMERD_DEMO_HTTP="127.$(($$ >> 16 & 255)).$(($$ >> 8 & 255)).$(($$ & 255)):9470"
+address="127.$(($$ >> 16 & 255)).$(($$ >> 8 & 255)).$(($$ & 255))"
+export INFORMERD_DEMO_HTTP="$address:9470"
+export INFORMERD_DEMO_API="$address:6444"
 
 cat <<END
 A simulated cluster, and every change of its objects.
@@ -40,9 +43,15 @@ A simulated cluster, and every change of its objects.
   metrics            curl http://$INFORMERD_DEMO_HTTP/metrics
   health             curl --unix-socket $dir/informerd.sock 'http://informerd/readyz?verbose'
   the cluster        kubectl --kubeconfig $dir/kubeconfig get pods -A
+  web page           $informerctl page -s $dir/informerd.sock
 
 Press Ctrl-C to stop; everything is removed.
 To watch your own cluster: make run KUBECONFIG=path
 
 END
+# The address of the page, with a code that is valid for 60 seconds, as soon as informerd listens.
+(
+    while [ -d "$dir" ] && [ ! -S "$dir/informerd.sock" ]; do sleep 0.05; done
+    page=$("$informerctl" page --no-open -s "$dir/informerd.sock" 2>/dev/null) && echo "web page: $page" || :
+) 3>&- &
 exec "$informerd" -c "$conf"

@@ -18,6 +18,8 @@ static void put_request(const struct http_server_request *r, struct buf *out)
     MUST(!r->path || r->path[0] == '/');
     MUST(strlen(r->target) <= HTTP_REQUEST_TARGET_MAX);
     buf_printf(out, "%s %s %d%d%d", r->method, r->target, r->keep_alive, r->http_1_0, r->head);
+    MUST(r->body.len <= HTTP_REQUEST_BODY_MAX);
+    buf_put(out, r->body.at, r->body.len);
     for (size_t i = 0; i < r->n_headers; i++)
         buf_printf(out, " %s=%s", r->headers[i].name, r->headers[i].value);
     if (r->query && http_query_get(r->query, "a", &value) == 1)
@@ -55,6 +57,7 @@ static void read_all(struct str wire, size_t size, struct buf *out)
 {
     struct http_request_parser *p = http_request_parser_new(HEAD_MAX);
     bool good = true;
+    http_request_parser_accept_post(p, "/");
     for (size_t at = 0; good && at < wire.len; at += size)
         good =
             feed(p, (struct str){wire.at + at, size < wire.len - at ? size : wire.len - at}, out);

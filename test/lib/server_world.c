@@ -53,6 +53,8 @@ static void on_request(struct http_server_user *user, const struct http_server_r
     } else if (strcmp(path, "/kept") == 0) {
         http_exchange_header(x, "Cache-Control", "immutable");
         say(x, 304, "not sent");
+    } else if (strcmp(path, "/login") == 0) {
+        http_exchange_reply(x, 200, "text/plain", request->body.at, request->body.len);
     } else if (strcmp(path, "/long") == 0) {
         say_much(x);
     } else if (strcmp(path, "/later") == 0) {

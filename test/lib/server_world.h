@@ -8,8 +8,8 @@
  *     server_world_wrote(&w, pipe, OK_TEXT("5") "hello");
  *     server_world_done(&w);
  *
- * "/hello" responds with hello, "/echo..." with path and query, "/kept" with 304, "/long" with 100,000
- * bytes, "/later" waits for server_world_reply(), "/pieces" for server_world_write() and _end(), "/close"
+ * "/hello" responds with hello, "/echo..." with path and query, "/kept" with 304, "/login" with the
+ * body of the request, "/long" with 100,000 bytes, "/later" waits for server_world_reply(), "/pieces" for server_world_write() and _end(), "/close"
  * closes the server.
  */
 #ifndef TEST_SERVER_WORLD_H

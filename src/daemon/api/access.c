@@ -16,6 +16,7 @@
 #include "base/alloc.h"
 #include "base/base.h"
 #include "daemon/api/api_status.h"
+#include "daemon/api/session.h"
 #include "loop/tcp.h"
 
 enum {
@@ -52,7 +53,8 @@ void api_access_init(struct api_access *a, struct clock *clock, struct daemon_lo
     tls_digest_key(key);
     a->digest = tls_digest_new(key);
     secret_wipe(key, sizeof(key));
-    api_tokens_init(&a->tokens, clock, a->digest);
+    api_tokens_init(&a->tokens, clock, a->digest, API_TOKEN_MS);
+    api_tokens_init(&a->codes, clock, a->digest, API_CODE_MS);
 }
 
 void api_access_close(struct api_access *a)
@@ -61,8 +63,11 @@ void api_access_close(struct api_access *a)
     api_access_forget(a);
     timer_stop(a->clock, &a->renewal);
     api_tokens_clear(&a->tokens);
+    api_tokens_clear(&a->codes);
     api_readers_free(&a->readers);
     api_certificate_close(&a->certificate);
+    tls_digest_free(a->sessions);
+    a->sessions = NULL;
     tls_digest_free(a->digest);
     a->digest = NULL;
 }
@@ -79,16 +84,25 @@ int api_access_prepare(struct api_access *a, const struct conf *conf, const char
     return rc;
 }
 
+static void commit_certificate(struct api_access *a)
+{
+    api_certificate_close(&a->certificate);
+    tls_digest_free(a->sessions);
+    a->certificate = a->next_certificate;
+    a->next_certificate = (struct api_certificate){0};
+    a->sessions = NULL;
+    timer_stop(a->clock, &a->renewal);
+    if (!a->certificate.context)
+        return;
+    a->sessions = api_session_key(a->certificate.authority.key_pem);
+    timer_start(a->clock, &a->renewal, RENEWAL_MS);
+}
+
 bool api_access_commit(struct api_access *a)
 {
     bool changed = !api_readers_same(&a->readers, &a->next);
     struct former_readers *former;
-    api_certificate_close(&a->certificate);
-    a->certificate = a->next_certificate;
-    a->next_certificate = (struct api_certificate){0};
-    timer_stop(a->clock, &a->renewal);
-    if (a->certificate.context)
-        timer_start(a->clock, &a->renewal, RENEWAL_MS);
+    commit_certificate(a);
     if (!changed) {
         api_readers_free(&a->next);
         return false;
@@ -99,6 +113,7 @@ bool api_access_commit(struct api_access *a)
         return false;
     }
     api_tokens_clear(&a->tokens);
+    api_tokens_clear(&a->codes);
     former = NEW(struct former_readers);
     *former = (struct former_readers){a->readers, a->former};
     a->former = former;
@@ -200,6 +215,22 @@ static const char *bearer_token(const char *authorization)
     return authorization + sizeof(scheme) - 1 + strspn(authorization + sizeof(scheme) - 1, " ");
 }
 
+static const struct api_reader *reader_of_token(const struct api_access *a, const char *token)
+{
+    const struct api_reader *reader = api_readers_of_token(&a->readers, token);
+    if (!reader)
+        reader = api_tokens_find(&a->tokens, str_of(token));
+    if (!reader && a->sessions)
+        reader = api_session_find(a->sessions, &a->readers, token, clock_wall_us(a->clock));
+    return reader;
+}
+
+char *api_access_login(struct api_access *a, struct str code)
+{
+    const struct api_reader *reader = a->sessions ? api_tokens_take(&a->codes, code) : NULL;
+    return reader ? api_session_issue(a->sessions, reader, clock_wall_us(a->clock)) : NULL;
+}
+
 const struct api_reader *api_access_check(struct api_access *a,
                                           const struct http_server_request *request,
                                           struct http_exchange *exchange)
@@ -212,8 +243,8 @@ const struct api_reader *api_access_check(struct api_access *a,
         api_access_deny(a, request, exchange, 403, "impersonation is not supported");
         return NULL;
     }
-    if (token && !(reader = api_readers_of_token(&a->readers, token)))
-        reader = api_tokens_find(&a->tokens, token);
+    if (token)
+        reader = reader_of_token(a, token);
     else if (!authorization && client)
         reader = client->reader;
     if (reader)

@@ -2,7 +2,8 @@
  * access.h - decides who sends a request to the local API: a reader, or a client that is refused.
  *
  *     Unix socket      the user of the client's process, found once per connection; or a token
- *     api.listen       a bearer token: of a reader's token_file, or a short-lived one (token.h)
+ *     api.listen       a bearer token: of a reader's token_file, a short-lived one (token.h), or that of a
+ *                      session of the page (session.h)
  *
  * Each refused request gets a Status object and a line in the daemon's log, a limited number of them per
  * time. A reload that changes the readers disconnects all clients.
@@ -35,6 +36,8 @@ struct api_access {
     struct tls_digest *digest; /* of tokens, with a random key */
     struct api_readers readers;
     struct api_tokens tokens;
+    struct api_tokens codes;            /* one-time codes, for a session of the page */
+    struct tls_digest *sessions;        /* signs sessions; NULL: no certificate */
     struct api_certificate certificate; /* none: not at api.listen */
     struct timer renewal;               /* of the certificate */
 
@@ -69,6 +72,10 @@ struct api_client *api_access_identify(const struct api_access *access, struct s
 const struct api_reader *api_access_check(struct api_access *access,
                                           const struct http_server_request *request,
                                           struct http_exchange *exchange);
+
+/* Exchanges a one-time code for a session. The caller frees it with secret_free(). NULL: the code is
+ * unknown, was used, or has expired. */
+char *api_access_login(struct api_access *access, struct str code);
 
 /* Logs a denied request: at most AUDIT_LINES in AUDIT_MS. */
 void api_access_audit(struct api_access *access, const struct http_server_request *request,

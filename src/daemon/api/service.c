@@ -23,6 +23,7 @@
 
 #define SERVICE_PREFIX "/informerd/v1/"
 #define JSON_TYPE      "application/json"
+#define NO_LISTEN      "api.listen is not set in the configuration of informerd"
 
 enum service_access {
     FOR_READERS,
@@ -52,7 +53,7 @@ static void respond_access(struct daemon *d, const struct api_reader *reader,
     struct buf body = {0};
     (void)reader, (void)request;
     if (!listener) {
-        api_reply_fault(exchange, 404, "api.listen is not set in the configuration of informerd");
+        api_reply_fault(exchange, 404, NO_LISTEN);
         return;
     }
     listener_address(listener, address);
@@ -64,26 +65,44 @@ static void respond_access(struct daemon *d, const struct api_reader *reader,
     endpoint_reply_body(exchange, 200, JSON_TYPE, &body);
 }
 
-static void respond_token(struct daemon *d, const struct api_reader *reader,
-                          const struct http_server_request *request, struct http_exchange *exchange)
+/* Responds with a new token of @tokens, in the member @name. */
+static void respond_issued(struct daemon *d, struct api_tokens *tokens, const char *name,
+                           struct http_exchange *exchange)
 {
     const struct api_client *client = http_exchange_client(exchange);
-    char *token = api_tokens_issue(&d->web.access.tokens, client->reader, client->uid);
+    char *token = api_tokens_issue(tokens, client->reader, client->uid);
     struct buf body = {.secret = true};
     char expiry[TIMESTAMP_SIZE];
-    (void)reader, (void)request;
     if (!token) {
         api_reply_fault(exchange, 429, "too many tokens are valid");
         return;
     }
-    timestamp_format(clock_wall_us(&d->loop.clock) + INT64_C(1000) * API_TOKEN_MS, expiry);
-    buf_puts(&body, "{\"token\":");
+    timestamp_format(clock_wall_us(&d->loop.clock) + INT64_C(1000) * (int64_t)tokens->valid_ms,
+                     expiry);
+    buf_printf(&body, "{\"%s\":", name);
     json_put_string(&body, str_of(token));
     buf_puts(&body, ",\"expires\":");
     json_put_string(&body, str_of(expiry));
     buf_puts(&body, "}\n");
     secret_free(token);
     endpoint_reply_body(exchange, 200, JSON_TYPE, &body);
+}
+
+static void respond_token(struct daemon *d, const struct api_reader *reader,
+                          const struct http_server_request *request, struct http_exchange *exchange)
+{
+    (void)reader, (void)request;
+    respond_issued(d, &d->web.access.tokens, "token", exchange);
+}
+
+static void respond_code(struct daemon *d, const struct api_reader *reader,
+                         const struct http_server_request *request, struct http_exchange *exchange)
+{
+    (void)reader, (void)request;
+    if (d->web.tls.current)
+        respond_issued(d, &d->web.access.codes, "code", exchange);
+    else
+        api_reply_fault(exchange, 404, NO_LISTEN);
 }
 
 static void reply_result(struct http_exchange *exchange, bool ok, const char *message)
@@ -125,6 +144,7 @@ static const struct service_endpoint {
     {"access", FOR_READERS, respond_access},
     {"events", FOR_READERS, events_respond},
     {"token", FOR_LOCAL_USERS, respond_token},
+    {"code", FOR_LOCAL_USERS, respond_code},
     {"reload", FOR_CONTROL, respond_reload},
     {"reopen", FOR_CONTROL, respond_reopen},
     {"handlers", FOR_UNLIMITED, service_handlers_respond},

@@ -6,6 +6,8 @@
  *     access    address and certificate authority of api.listen, for a kubeconfig
  *     events    the changes as they happen (events.h)
  *     token     a short-lived token for api.listen; only on the Unix socket
+ *     code      a one-time code for a session of the page; only on the Unix socket. It is exchanged at
+ *               /informerd/v1/session, the only path that accepts POST (http/page.h)
  *     reload    reloads the configuration; only for root and the user of the daemon, as the next one
  *     reopen    reopens the event logs
  *     handlers  the state of handlers, and commands to them (service_handlers.h)

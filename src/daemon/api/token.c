@@ -23,9 +23,10 @@ struct api_token {
     uint64_t end_ms;
 };
 
-void api_tokens_init(struct api_tokens *tokens, struct clock *clock, struct tls_digest *digest)
+void api_tokens_init(struct api_tokens *tokens, struct clock *clock, struct tls_digest *digest,
+                     uint64_t valid_ms)
 {
-    *tokens = (struct api_tokens){.clock = clock, .digest = digest};
+    *tokens = (struct api_tokens){.clock = clock, .digest = digest, .valid_ms = valid_ms};
     list_init(&tokens->list);
 }
 
@@ -85,26 +86,40 @@ char *api_tokens_issue(struct api_tokens *tokens, const struct api_reader *reade
     tls_digest_make(tokens->digest, &part, 1, token->digest);
     token->reader = reader;
     token->uid = uid;
-    token->end_ms = clock_now_ms(tokens->clock) + API_TOKEN_MS;
+    token->end_ms = clock_now_ms(tokens->clock) + tokens->valid_ms;
     hashmap_add(&tokens->by_digest, &token->node, hash_of(token->digest));
     list_push(&tokens->list, &token->order);
     return text;
 }
 
-const struct api_reader *api_tokens_find(const struct api_tokens *tokens, const char *text)
+static struct api_token *find_token(const struct api_tokens *tokens, struct str text)
 {
     unsigned char digest[TLS_DIGEST_BYTES];
-    struct str part = str_of(text);
     struct hash_node *node;
-    const struct api_token *token;
+    struct api_token *token;
     if (!tokens->by_digest.count)
         return NULL;
-    tls_digest_make(tokens->digest, &part, 1, digest);
+    tls_digest_make(tokens->digest, &text, 1, digest);
     node = hashmap_find(&tokens->by_digest, hash_of(digest), same_digest, digest);
     if (!node)
         return NULL;
     token = container_of(node, struct api_token, node);
-    return token->end_ms > clock_now_ms(tokens->clock) ? token->reader : NULL;
+    return token->end_ms > clock_now_ms(tokens->clock) ? token : NULL;
+}
+
+const struct api_reader *api_tokens_find(const struct api_tokens *tokens, struct str text)
+{
+    const struct api_token *token = find_token(tokens, text);
+    return token ? token->reader : NULL;
+}
+
+const struct api_reader *api_tokens_take(struct api_tokens *tokens, struct str text)
+{
+    struct api_token *token = find_token(tokens, text);
+    const struct api_reader *reader = token ? token->reader : NULL;
+    if (token)
+        drop_token(tokens, token);
+    return reader;
 }
 
 void api_tokens_clear(struct api_tokens *tokens)

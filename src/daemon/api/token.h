@@ -2,7 +2,8 @@
  * token.h - short-lived bearer tokens, which a reader gets over the Unix socket and uses at api.listen.
  *
  *     text = api_tokens_issue(&tokens, reader, uid)    as the response to /informerd/v1/token
- *     reader = api_tokens_find(&tokens, text)          until API_TOKEN_MS later
+ *     reader = api_tokens_find(&tokens, text)          until their validity ends
+ *     reader = api_tokens_take(&tokens, text)          the same, once: the codes of session.h
  *
  * They exist only in memory: a restart invalidates them, and clients get new ones.
  */
@@ -14,6 +15,7 @@
 
 #include "base/hashmap.h"
 #include "base/list.h"
+#include "base/str.h"
 #include "daemon/api/reader.h"
 #include "seam/clock.h"
 
@@ -25,19 +27,25 @@ enum {
 
 struct api_tokens {
     struct clock *clock;
+    uint64_t valid_ms;
     struct tls_digest *digest; /* borrowed */
     struct list list;          /* of struct api_token, the oldest first */
     struct hashmap by_digest;
 };
 
-void api_tokens_init(struct api_tokens *tokens, struct clock *clock, struct tls_digest *digest);
+/* Tokens will be valid for @valid_ms. */
+void api_tokens_init(struct api_tokens *tokens, struct clock *clock, struct tls_digest *digest,
+                     uint64_t valid_ms);
 
 /* A new token of @reader, which must outlive it, for the user @uid. The caller frees it with
  * secret_free(). NULL: too many tokens are valid. */
 char *api_tokens_issue(struct api_tokens *tokens, const struct api_reader *reader, uid_t uid);
 
 /* The reader of a token that is valid; NULL: none. */
-const struct api_reader *api_tokens_find(const struct api_tokens *tokens, const char *text);
+const struct api_reader *api_tokens_find(const struct api_tokens *tokens, struct str text);
+
+/* The same; the token is no longer valid afterwards. */
+const struct api_reader *api_tokens_take(struct api_tokens *tokens, struct str text);
 
 /* Invalidates all tokens; frees their memory. */
 void api_tokens_clear(struct api_tokens *tokens);

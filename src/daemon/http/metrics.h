@@ -51,4 +51,8 @@ void metrics_single(struct metrics *m, const char *name, enum metrics_type type,
  */
 void metrics_process(struct metrics *m, double start_seconds);
 
+/* Resident memory and CPU time of the process; NAN if the system does not provide them. */
+double metrics_resident_bytes(void);
+double metrics_cpu_seconds(void);
+
 #endif

@@ -15,7 +15,7 @@
 
 /* The values are NAN if the system does not provide them. */
 
-static double cpu_seconds(void)
+double metrics_cpu_seconds(void)
 {
     struct rusage used;
     if (getrusage(RUSAGE_SELF, &used) != 0)
@@ -24,7 +24,7 @@ static double cpu_seconds(void)
            (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e6;
 }
 
-static double resident_bytes(void)
+double metrics_resident_bytes(void)
 {
     FILE *file = fopen("/proc/self/statm", "re");
     double bytes = (double)NAN;
@@ -56,8 +56,9 @@ static const struct {
     const char *help;
     double (*read)(void);
 } families[] = {
-    {"process_cpu_seconds_total", METRICS_COUNTER, "Total user and system CPU time.", cpu_seconds},
-    {"process_resident_memory_bytes", METRICS_GAUGE, "Resident memory.", resident_bytes},
+    {"process_cpu_seconds_total", METRICS_COUNTER, "Total user and system CPU time.",
+     metrics_cpu_seconds},
+    {"process_resident_memory_bytes", METRICS_GAUGE, "Resident memory.", metrics_resident_bytes},
     {"process_open_fds", METRICS_GAUGE, "Open file descriptors.", open_files},
 };
 

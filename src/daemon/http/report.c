@@ -5,11 +5,14 @@
 #include "daemon/http/report.h"
 
 #include <inttypes.h>
+#include <math.h>
 
 #include "base/base.h"
 #include "base/text/json_string.h"
 #include "base/text/timestamp.h"
 #include "daemon/daemon.h"
+#include "daemon/http/metrics.h"
+#include "daemon/journal/journal_consumer.h"
 #include "daemon/watch/watcher.h"
 
 /* ---- ages ---- */
@@ -243,6 +246,17 @@ static void dump_indexes(const struct watcher *w, struct buf *out)
         buf_putc(out, '}');
 }
 
+/* Changes that were reported since the watch was opened, by verb, and gaps. */
+static void dump_changes(const struct watcher *w, struct buf *out)
+{
+    const struct journal_watch *counters = journal_consumer_watch(&w->channel);
+    put_number(out, "added", counters->events[INF_ADDED]);
+    put_number(out, "modified", counters->events[INF_MODIFIED]);
+    put_number(out, "deleted", counters->events[INF_DELETED]);
+    put_number(out, "ignored", counters->heartbeats + counters->unchanged + counters->noise);
+    put_number(out, "gaps", counters->gaps);
+}
+
 static void dump_watch(const struct watcher *w, struct buf *out)
 {
     struct watcher_status s;
@@ -267,6 +281,7 @@ static void dump_watch(const struct watcher *w, struct buf *out)
     put_number(out, "heard_age_ms", s.sum.heard_age_ms);
     put_number(out, "requests", s.sum.requests);
     put_number(out, "skipped", s.sum.skipped);
+    dump_changes(w, out);
     dump_indexes(w, out);
     if (s.sum.error.code) {
         buf_putc(out, ',');
@@ -330,6 +345,9 @@ static void dump_handler(void *ctx, const struct handler *handler)
     put_number(list->out, "oldest_ms", s.oldest_ms);
     put_number(list->out, "running", s.running);
     put_number(list->out, "parked", s.parked);
+    put_number(list->out, "runs", s.counters.runs);
+    put_number(list->out, "failures", s.counters.failures);
+    put_number(list->out, "skipped", s.counters.skipped);
     if (s.reason) {
         buf_putc(list->out, ',');
         put_member(list->out, "error", s.reason);
@@ -338,6 +356,33 @@ static void dump_handler(void *ctx, const struct handler *handler)
         dump_parked(handler, list->out);
     buf_putc(list->out, '}');
     list->comma = ",\n";
+}
+
+/* The state on disk; nothing if there is none. */
+static void dump_state(struct daemon *d, struct buf *out)
+{
+    struct inf_state_info info;
+    if (!d->saved.state)
+        return;
+    inf_state_info(d->saved.state, &info);
+    buf_printf(out, ",\"state\":{\"saved\":%s", info.suspended ? "false" : "true");
+    put_number(out, "objects", info.objects);
+    put_number(out, "disk_bytes", info.disk_bytes);
+    put_number(out, "saved_age_ms",
+               info.written_us ? (uint64_t)(clock_wall_us(&d->loop.clock) - info.written_us) / 1000
+                               : INF_NEVER);
+    if (info.reason) {
+        buf_putc(out, ',');
+        put_member(out, "reason", info.reason);
+    }
+    buf_putc(out, '}');
+}
+
+static void put_process(struct buf *out)
+{
+    double resident = metrics_resident_bytes(), cpu = metrics_cpu_seconds();
+    put_number(out, "resident_bytes", isnan(resident) ? INF_NEVER : (uint64_t)resident);
+    put_number(out, "cpu_ms", isnan(cpu) ? INF_NEVER : (uint64_t)(cpu * 1000));
 }
 
 static void put_time(struct buf *out, const char *name, int64_t us)
@@ -368,6 +413,8 @@ void report_dump(struct daemon *d, bool with_records, struct buf *out)
     put_number(out, "backlog_limit_bytes", memory.limit);
     put_number(out, "backlog_held_streams", memory.held);
     put_number(out, "event_streams", d->web.events.count);
+    put_process(out);
+    dump_state(d, out);
     buf_puts(out, ",\"watches\":[\n");
     list_for_each(node, &d->watchers) {
         buf_puts(out, comma);

@@ -19,6 +19,7 @@
 #include "daemon/daemon.h"
 #include "daemon/http/endpoint_metrics.h"
 #include "daemon/http/endpoints.h"
+#include "daemon/http/page.h"
 #include "wire/http_host.h"
 #include "wire/tls.h"
 
@@ -42,6 +43,8 @@ static void web_on_request(struct http_server_user *user, const struct http_serv
                             "http.allowed_hosts in the configuration\n");
         return;
     }
+    if (l == &l->web->tls && page_respond(d, request, exchange))
+        return;
     if (l == &l->web->tcp || is_health(l, request))
         endpoints_respond(d, request, exchange);
     else if ((reader = api_access_check(&l->web->access, request, exchange)))
@@ -86,10 +89,11 @@ static bool web_on_full(struct listener_user *user)
 /* ---- listeners ---- */
 
 static void init_listener(struct web_listener *l, struct web *web,
-                          const struct http_server_user_ops *ops)
+                          const struct http_server_user_ops *ops,
+                          const struct http_server_limits *limits)
 {
     *l = (struct web_listener){.user = {ops}, .accept = {web_on_accept, web_on_full}, .web = web};
-    l->server = http_server_new(&web->d->loop.clock, NULL, &l->user);
+    l->server = http_server_new(&web->d->loop.clock, limits, &l->user);
 }
 
 static void run_disconnect(struct task *task)
@@ -102,12 +106,13 @@ static void run_disconnect(struct task *task)
 
 void web_init(struct web *web, struct daemon *d)
 {
+    static const struct http_server_limits with_login = {.post_path = PAGE_LOGIN_PATH};
     web->d = d;
     list_init(&web->metrics);
     api_init(&web->api, d, &d->loop.clock);
-    init_listener(&web->tcp, web, &tcp_ops);
-    init_listener(&web->local, web, &reader_ops);
-    init_listener(&web->tls, web, &reader_ops);
+    init_listener(&web->tcp, web, &tcp_ops, NULL);
+    init_listener(&web->local, web, &reader_ops, NULL);
+    init_listener(&web->tls, web, &reader_ops, &with_login);
     api_access_init(&web->access, &d->loop.clock, &d->log);
     event_streams_init(&web->events);
     task_init(&web->disconnect, PHASE_PUMP, run_disconnect);

@@ -3,7 +3,7 @@
  *
  *     tcp     http.listen    health and metrics (endpoints.h), for every client
  *     local   socket.path    the same, and for readers the local API (daemon/api)
- *     tls     api.listen     all of this over TLS, only for readers
+ *     tls     api.listen     all of this over TLS, only for readers; and the page (page.h)
  */
 #ifndef DAEMON_HTTP_WEB_H
 #define DAEMON_HTTP_WEB_H

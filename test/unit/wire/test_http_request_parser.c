@@ -26,6 +26,8 @@ static void put_request(const struct http_server_request *r, struct buf *events)
     buf_printf(events, "%s %s|%s|%s%s%s%s", r->method, r->target, r->path ? r->path : "-",
                r->query ? r->query : "-", r->keep_alive ? "" : " close", r->http_1_0 ? " 1.0" : "",
                r->head ? " head" : "");
+    if (r->body.len)
+        buf_printf(events, " [%.*s]", STR_FMT(r->body));
     for (size_t i = 0; i < r->n_headers; i++)
         buf_printf(events, " {%s=%s}", r->headers[i].name, r->headers[i].value);
     buf_puts(events, "\n");
@@ -55,6 +57,7 @@ static void play(const void *ctx, struct str input, struct split split)
 {
     struct http_request_parser *p = http_request_parser_new(HEAD_MAX);
     const char *expected = ctx;
+    http_request_parser_accept_post(p, "/login");
     struct buf events = {0};
     struct str piece;
     bool good = true;
@@ -115,6 +118,26 @@ static void refuses_bodies(void **state)
     expect_events("GET / HTTP/1.1\r\n" HOST "Content-Length: 1\r\n\r\nx", "413\n");
     expect_events("GET / HTTP/1.1\r\n" HOST "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n", "413\n");
     expect_events("POST / HTTP/1.1\r\n" HOST "Content-Length: 99999999999\r\n\r\n", "405\n");
+}
+
+static void accepts_a_body_at_one_path(void **state)
+{
+    (void)state;
+    expect_events("POST /login HTTP/1.1\r\n" HOST
+                  "Content-Length: 3\r\n\r\nabcGET / HTTP/1.1\r\n" HOST "\r\n",
+                  "POST /login|/login| [abc] {Host=h} {Content-Length=3}\nGET /|/| {Host=h}\n");
+    expect_events("POST /login HTTP/1.1\r\n" HOST "Content-Length: 0\r\n\r\n",
+                  "POST /login|/login| {Host=h} {Content-Length=0}\n");
+    expect_events("POST /login HTTP/1.1\r\n" HOST "\r\n", "POST /login|/login| {Host=h}\n");
+    expect_events("POST /login HTTP/1.1\r\n" HOST "Content-Length: 1024\r\n\r\nab", "...");
+    expect_events("POST /login HTTP/1.1\r\n" HOST "Content-Length: 1025\r\n\r\n", "413\n");
+    expect_events("POST /login HTTP/1.1\r\n" HOST "Transfer-Encoding: chunked\r\n\r\n", "413\n");
+    expect_events("POST /login HTTP/1.1\r\n" HOST
+                  "Content-Length: 1\r\nExpect: 100-continue\r\n\r\n",
+                  "417\n");
+    expect_events("POST /login/ HTTP/1.1\r\n" HOST "Content-Length: 1\r\n\r\n", "405\n");
+    expect_events("PUT /login HTTP/1.1\r\n" HOST "Content-Length: 1\r\n\r\n", "405\n");
+    expect_events("GET /login HTTP/1.1\r\n" HOST "Content-Length: 1\r\n\r\n", "413\n");
 }
 
 static void refuses_invalid_requests(void **state)
@@ -252,6 +275,7 @@ int main(void)
         cmocka_unit_test(accepts_other_methods),
         cmocka_unit_test(parses_pipelined_requests),
         cmocka_unit_test(refuses_bodies),
+        cmocka_unit_test(accepts_a_body_at_one_path),
         cmocka_unit_test(refuses_invalid_requests),
         cmocka_unit_test(refuses_other_versions),
         cmocka_unit_test(limits_the_target),

@@ -76,6 +76,25 @@ static void accepts_absolute_targets(void **state)
     server_world_wrote(w, pipe, OK_TEXT("5") "hello");
 }
 
+static void accepts_post_at_one_path(void **state)
+{
+    static const struct http_server_limits limits = {.post_path = "/login"};
+    struct server_world w;
+    struct pipe *pipe;
+    (void)state;
+    server_world_init(&w, &limits);
+    pipe = server_world_connect(&w);
+    pipe_sends(pipe, "POST /login HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\n\r\nco");
+    server_world_wrote(&w, pipe, "");
+    pipe_sends(pipe, "de" GET("/hello"));
+    server_world_wrote(&w, pipe, OK_TEXT("4") "code" OK_TEXT("5") "hello");
+    pipe_sends(pipe, "POST /hello HTTP/1.1\r\nHost: h\r\n\r\n");
+    server_world_wrote(&w, pipe,
+                       REFUSED("405 Method Not Allowed", "Allow: GET, HEAD\r\n",
+                               "32") "only GET and HEAD are supported\n");
+    server_world_done(&w);
+}
+
 /* ---- several requests ---- */
 
 static void play(const void *ctx, struct str input, struct split split)
@@ -242,6 +261,7 @@ int main(void)
         SERVER_TEST(closes_after_connection_close),
         SERVER_TEST(closes_after_http_1_0_unless_keep_alive),
         SERVER_TEST(accepts_absolute_targets),
+        cmocka_unit_test(accepts_post_at_one_path),
         cmocka_unit_test(serves_pipelined_requests_for_all_splits),
         SERVER_TEST(serves_the_next_request_after_the_response),
         SERVER_TEST(makes_no_callback_inside_a_call),

@@ -27,7 +27,7 @@ static void world_init(struct world *w)
 {
     sim_init(&w->sim);
     w->digest = tls_digest_new(key);
-    api_tokens_init(&w->tokens, &w->sim.clock, w->digest);
+    api_tokens_init(&w->tokens, &w->sim.clock, w->digest, API_TOKEN_MS);
 }
 
 static void world_done(struct world *w)
@@ -47,15 +47,35 @@ static void finds_a_token_until_it_expires(void **state)
     sim_advance(&w.sim, 60 * 1000);
     b = api_tokens_issue(&w.tokens, &two, 1001);
     assert_string_not_equal(a, b);
-    assert_ptr_equal(api_tokens_find(&w.tokens, a), &one);
-    assert_ptr_equal(api_tokens_find(&w.tokens, b), &two);
-    assert_null(api_tokens_find(&w.tokens, "abc"));
-    assert_null(api_tokens_find(&w.tokens, ""));
+    assert_ptr_equal(api_tokens_find(&w.tokens, str_of(a)), &one);
+    assert_ptr_equal(api_tokens_find(&w.tokens, str_of(b)), &two);
+    assert_null(api_tokens_find(&w.tokens, str_of("abc")));
+    assert_null(api_tokens_find(&w.tokens, str_of("")));
     sim_advance(&w.sim, API_TOKEN_MS - 60 * 1000);
-    assert_null(api_tokens_find(&w.tokens, a));
-    assert_ptr_equal(api_tokens_find(&w.tokens, b), &two);
+    assert_null(api_tokens_find(&w.tokens, str_of(a)));
+    assert_ptr_equal(api_tokens_find(&w.tokens, str_of(b)), &two);
     api_tokens_clear(&w.tokens);
-    assert_null(api_tokens_find(&w.tokens, b));
+    assert_null(api_tokens_find(&w.tokens, str_of(b)));
+    secret_free(a);
+    secret_free(b);
+    world_done(&w);
+}
+
+static void takes_a_token_once(void **state)
+{
+    struct world w;
+    char *a, *b;
+    (void)state;
+    world_init(&w);
+    w.tokens.valid_ms = 60 * 1000;
+    a = api_tokens_issue(&w.tokens, &one, 1000);
+    b = api_tokens_issue(&w.tokens, &two, 1001);
+    assert_null(api_tokens_take(&w.tokens, str_of("abc")));
+    assert_ptr_equal(api_tokens_take(&w.tokens, str_of(a)), &one);
+    assert_null(api_tokens_take(&w.tokens, str_of(a)));
+    assert_null(api_tokens_find(&w.tokens, str_of(a)));
+    sim_advance(&w.sim, 60 * 1000);
+    assert_null(api_tokens_take(&w.tokens, str_of(b)));
     secret_free(a);
     secret_free(b);
     world_done(&w);
@@ -71,11 +91,11 @@ static void a_user_replaces_only_its_own_tokens(void **state)
     first = api_tokens_issue(&w.tokens, &one, 1000);
     for (int i = 1; i < API_TOKENS_PER_USER; i++)
         secret_free(api_tokens_issue(&w.tokens, &one, 1000));
-    assert_ptr_equal(api_tokens_find(&w.tokens, first), &one);
+    assert_ptr_equal(api_tokens_find(&w.tokens, str_of(first)), &one);
     more = api_tokens_issue(&w.tokens, &one, 1000);
-    assert_null(api_tokens_find(&w.tokens, first));
-    assert_ptr_equal(api_tokens_find(&w.tokens, more), &one);
-    assert_ptr_equal(api_tokens_find(&w.tokens, other), &two);
+    assert_null(api_tokens_find(&w.tokens, str_of(first)));
+    assert_ptr_equal(api_tokens_find(&w.tokens, str_of(more)), &one);
+    assert_ptr_equal(api_tokens_find(&w.tokens, str_of(other)), &two);
     secret_free(other);
     secret_free(first);
     secret_free(more);
@@ -103,6 +123,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(finds_a_token_until_it_expires),
+        cmocka_unit_test(takes_a_token_once),
         cmocka_unit_test(a_user_replaces_only_its_own_tokens),
         cmocka_unit_test(issues_none_beyond_the_limit),
     };
