@@ -125,6 +125,8 @@ def measure_informerd(options, plane, cache):
     try:
         idle_places, figures = idle.places(), {}
         for way, place in busy.places().items():
+            if way not in options.ways:
+                continue
             rows = [row for row in options.rows if row != 'idle']
             figures[way] = Measurement(options, plane, place).measure(rows)
             if 'idle' in options.rows:
@@ -144,6 +146,7 @@ def arguments():
     parser.add_argument('--rate', type=int, default=20, help='changes per second')
     parser.add_argument('--watchers', type=int, default=500)
     parser.add_argument('--caches', default='plain,compact', type=lambda text: text.split(','))
+    parser.add_argument('--ways', default='Unix,TLS', type=lambda text: text.split(','))
     parser.add_argument('--rows', default=rows, type=lambda text: text.split(','), help=f'of {",".join(rows)}')
     parser.add_argument('--no-peer', dest='peer', action='store_false', help='measure only informerd')
     return parser.parse_args()
