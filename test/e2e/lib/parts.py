@@ -1,4 +1,5 @@
-"""Builds the control plane and the oracle from ../parts and ../parts-old into a cache folder, once.
+"""Builds the control plane and the oracle from ../parts and ../parts-old into a cache folder, once; and
+the clients in Go from ../clients.
 
 A build is named by its module and a hash of its inputs (sources, flags, Go version). A change creates
 another build; of each module the last used builds are kept. A build is moved into place when it is
@@ -37,21 +38,27 @@ def programs(module):
     """The programs of a module by name, built if necessary."""
     sources = HERE / module
     go = go_version(sources)
-    root = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "informerd-e2e"
-    folder = root / f"{module}-{fingerprint(sources, go)}"
-    root.mkdir(parents=True, exist_ok=True)
+    root, name = cache_folder(), module.replace("/", "-")
+    folder = root / f"{name}-{fingerprint(sources, go)}"
     if not folder.exists():
         with alone(root):
             if not folder.exists():
                 build(sources, folder)
-            prune(root, module)
+            prune(root, name)
     os.utime(folder)
     return {path.name: path for path in (folder / "bin").iterdir()}
 
 
+def cache_folder():
+    root = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "informerd-e2e"
+    root.mkdir(parents=True, exist_ok=True)
+    return root
+
+
 def release(module):
-    """The version of Kubernetes."""
-    return re.search(r"k8s.io/kubernetes (v\S+)", (HERE / module / "go.mod").read_text())[1]
+    """The version of Kubernetes. Its libraries have the same as v0."""
+    required = (HERE / module / "go.mod").read_text()
+    return "v1." + re.search(r"k8s.io/(?:kubernetes v1|kubectl v0|client-go v0)\.(\S+)", required)[1]
 
 
 def go_version(sources):
@@ -113,7 +120,8 @@ def build(sources, folder):
     try:
         packages = len(run_go(work, sources, "list", "-deps", "./...").splitlines())
         (work / "bin").mkdir()
-        run_go(work, sources, "build", *FLAGS, "-ldflags", linker_flags(sources),
+        flags = linker_flags(sources.relative_to(HERE))
+        run_go(work, sources, "build", *FLAGS, "-ldflags", flags,
                "-o", f"{work / 'bin'}/", "./...", total=packages)
         name(work / "bin")
         work.rename(folder)
@@ -129,9 +137,9 @@ def name(folder):
             (folder / each).symlink_to(program)
 
 
-def linker_flags(sources):
+def linker_flags(module):
     """Linker flags that set the version of the server; without them it is v0.0.0-master."""
-    version = release(sources.name)
+    version = release(module)
     major, minor = version.lstrip("v").split(".")[:2]
     stamps = {"gitVersion": version, "gitMajor": major, "gitMinor": minor}
     return "-s -w" + "".join(f" -X {VERSION_PACKAGE}.{key}={stamps[key]}" for key in stamps)
@@ -184,7 +192,7 @@ class Progress:
         done = f"{downloaded} modules downloaded"
         if total:
             done = f"{compiled} of at most {total} packages compiled"
-        line = f"{self._module}: building the control plane, {now - self._began:.0f} s, {done}"
+        line = f"{self._module}: building, {now - self._began:.0f} s, {done}"
         print(f"\r{line}\033[K" if self._tty else line, end="" if self._tty else "\n", flush=True)
 
     def close(self):
