@@ -55,6 +55,14 @@ INF_API bool inf_selector_matches(const struct inf_selector *selector,
                                   const struct inf_object *object);
 
 /**
+ * Whether a label selector matches an object whose metadata.labels are the JSON object @labels, for
+ * example of a record. No object is needed; "" means no labels. A NULL selector matches everything;
+ * one by fields matches nothing.
+ */
+INF_API bool inf_selector_matches_labels(const struct inf_selector *selector, const char *labels,
+                                         size_t len);
+
+/**
  * The selector in canonical spelling, as a request carries it: requirements and values sorted, no
  * unnecessary spaces.
  *

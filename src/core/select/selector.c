@@ -230,6 +230,15 @@ bool inf_selector_matches(const struct inf_selector *selector, const struct inf_
     return selector_matches_text(selector, text);
 }
 
+bool inf_selector_matches_labels(const struct inf_selector *selector, const char *labels,
+                                 size_t len)
+{
+    struct str text = len ? (struct str){labels, len} : STR("{}");
+    if (!selector_is_everything(selector) && selector->kind == SELECT_BY_FIELDS)
+        return false;
+    return selector_matches_labels(selector, text);
+}
+
 /* ---- informer/store.h ---- */
 
 static bool matches_labels(const void *selector, struct str labels)

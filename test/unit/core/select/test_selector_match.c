@@ -157,6 +157,24 @@ static void fields_match_on_any_path(void **state)
     inf_object_unref(object);
 }
 
+static void labels_match_without_an_object(void **state)
+{
+    const char text[] = "{\"app\":\"web\"}";
+    struct inf_selector *web = selector_from(inf_selector_parse_labels, "app=web");
+    struct inf_selector *absent = selector_from(inf_selector_parse_labels, "!app");
+    struct inf_selector *field = selector_from(inf_selector_parse_fields, "a!=b");
+    (void)state;
+    assert_true(inf_selector_matches_labels(web, text, strlen(text)));
+    assert_false(inf_selector_matches_labels(web, "", 0));
+    assert_false(inf_selector_matches_labels(absent, text, strlen(text)));
+    assert_true(inf_selector_matches_labels(absent, "", 0));
+    assert_true(inf_selector_matches_labels(NULL, text, strlen(text)));
+    assert_false(inf_selector_matches_labels(field, text, strlen(text)));
+    inf_selector_free(web);
+    inf_selector_free(absent);
+    inf_selector_free(field);
+}
+
 static void has_selectors_for_everything_and_nothing(void **state)
 {
     struct inf_object *object = object_from(OBJECT);
@@ -242,6 +260,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(labels_match_as_in_kubernetes),
         cmocka_unit_test(fields_match_on_any_path),
+        cmocka_unit_test(labels_match_without_an_object),
         cmocka_unit_test(has_selectors_for_everything_and_nothing),
         cmocka_unit_test(selects_recorded_objects),
     };
