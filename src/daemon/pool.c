@@ -6,8 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "daemon/output/log_reader.h"
+
 enum {
-    OTHERS = 3, /* stdout, the sequence file and the state */
+    OTHERS = 3 + LOG_READER_OPERATIONS, /* stdout, the sequence file and the state; readers */
 };
 
 /* libuv uses at most half of the threads for lookups, so both files and lookups need half of the

@@ -11,6 +11,8 @@
  *     logs removed by a reload        POOL_LEAVING of them; if more hang, a new log waits
  *     stdout, the sequence file,
  *     the state on disk               one each
+ *     event logs that clients of the
+ *     local API read back             LOG_READER_OPERATIONS; further ones wait
  *     a lookup for each cluster       libuv uses at most half of the threads for lookups
  */
 #ifndef DAEMON_POOL_H

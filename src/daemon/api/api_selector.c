@@ -74,7 +74,7 @@ static bool is_boundary(const char *at, const char *end)
     return at == end || *at == '.' || *at == '[';
 }
 
-static bool paths_overlap(struct str one, struct str other)
+bool api_paths_overlap(struct str one, struct str other)
 {
     const char *a = one.at, *a_end = a + one.len, *b = other.at, *b_end = b + other.len;
     while (a < a_end && b < b_end) {
@@ -93,7 +93,7 @@ static bool overlaps(const struct inf_selector *fields, const char *path, bool s
 {
     struct str rest = str_of(fields ? inf_selector_text(fields) : "");
     while (rest.len)
-        if (paths_overlap(path_of(next_requirement(&rest)), str_of(path)) == some)
+        if (api_paths_overlap(path_of(next_requirement(&rest)), str_of(path)) == some)
             return some;
     return !some;
 }

@@ -16,6 +16,7 @@
 #include "base/text/timestamp.h"
 #include "daemon/api/api.h"
 #include "daemon/api/api_status.h"
+#include "daemon/api/record_stream.h"
 #include "daemon/api/service_handlers.h"
 #include "daemon/daemon.h"
 #include "daemon/http/endpoints.h"
@@ -143,6 +144,7 @@ static const struct service_endpoint {
     {"status", FOR_UNLIMITED, respond_status},
     {"access", FOR_READERS, respond_access},
     {"events", FOR_READERS, events_respond},
+    {"history", FOR_READERS, history_respond},
     {"token", FOR_LOCAL_USERS, respond_token},
     {"code", FOR_LOCAL_USERS, respond_code},
     {"reload", FOR_CONTROL, respond_reload},

@@ -114,7 +114,7 @@ void web_init(struct web *web, struct daemon *d)
     init_listener(&web->local, web, &reader_ops, NULL);
     init_listener(&web->tls, web, &reader_ops, &with_login);
     api_access_init(&web->access, &d->loop.clock, &d->log);
-    event_streams_init(&web->events);
+    event_streams_init(&web->events, d);
     task_init(&web->disconnect, PHASE_PUMP, run_disconnect);
 }
 
@@ -203,6 +203,7 @@ void web_commit(struct web *web, const struct conf *conf)
     commit_listener(&web->local);
     web->api.history = conf->api.history;
     web->api.feed_bytes_max = conf->memory.backlog / WEB_FEEDS_SHARE;
+    event_streams_reload(&web->events);
     if (new_path && web->local.current)
         daemon_log_printf(&web->d->log, INF_LOG_INFO, "socket: listening on %s", conf->socket.path);
 }

@@ -181,6 +181,32 @@ bool filter_accepts(const struct filter *filter, const struct inf_event *event)
     return matches && is_changed(filter, event) && condition_applies(filter, event);
 }
 
+static bool covers_watches(const struct filter *f, const struct filter_need *need)
+{
+    if (f->watches.count && !need->n_watches)
+        return false;
+    for (size_t i = 0; i < need->n_watches; i++)
+        if (!filter_accepts_watch(f, need->watches[i]))
+            return false;
+    return true;
+}
+
+static bool covers_verbs(const struct filter *f, const struct filter_need *need)
+{
+    const unsigned all = 1u << INF_ADDED | 1u << INF_MODIFIED | 1u << INF_DELETED;
+    unsigned verbs = need->verbs ? need->verbs : all;
+    return !f->verbs || (f->verbs & verbs) == verbs;
+}
+
+bool filter_covers(const struct filter *f, const struct filter_need *need)
+{
+    const struct filter_strings *names = &f->namespaces;
+    bool covers_ns = !names->count ||
+                     (need->ns && glob_any((const char *const *)names->at, names->count, need->ns));
+    return !f->n_names && !f->n_changed && !f->labels && !f->when && f->level <= need->level &&
+           covers_ns && covers_watches(f, need) && covers_verbs(f, need);
+}
+
 bool filter_accepts_level(const struct filter *filter, enum inf_log_level level)
 {
     return level >= filter->level;

@@ -61,6 +61,18 @@ bool filter_accepts_name(const struct filter *filter, const char *name);
  */
 bool filter_accepts(const struct filter *filter, const struct inf_event *event);
 
+/* The changes that a reader of an event log wants to be sure to find in it. */
+struct filter_need {
+    const char *const *watches; /* none: all */
+    size_t n_watches;
+    const char *ns; /* NULL: all */
+    unsigned verbs; /* as in the settings; 0: all */
+    enum inf_log_level level;
+};
+
+/* Whether @filter accepts all of them, apart from initial objects. */
+bool filter_covers(const struct filter *filter, const struct filter_need *need);
+
 /* The level of a change is known only after its diff was made, so it has a function of its own. */
 bool filter_accepts_level(const struct filter *filter, enum inf_log_level level);
 

@@ -197,17 +197,13 @@ static void write_change(struct journal *j, struct journal_watch *watch,
     for_each_output(output, &j->outputs)
         if (output_accepts_change(output, &change))
             output->ops->put_change(output, &change);
-    list_for_each_safe(node, &j->taps) {
-        struct journal_tap *tap = container_of(node, struct journal_tap, node);
-        tap->on_change(tap, &change);
-    }
     line_diffs_free(lines);
     free(before);
 }
 
-void journal_tap_add(struct journal *journal, struct journal_tap *tap)
+void journal_follow(struct journal *journal, struct journal_follower *follower)
 {
-    list_push(&journal->taps, &tap->node);
+    list_push(&journal->followers, &follower->node);
 }
 
 void journal_event(struct journal *journal, struct journal_watch *watch,
@@ -256,6 +252,15 @@ static void write_note(struct journal *j, const struct journal_watch *watch,
         if (time_us)
             stamp.time_us = time_us;
         event_log_put_note(log, note, &stamp, watch ? &watch->info->id : NULL);
+    }
+    for_each_output(output, &j->outputs) {
+        if (!output->ops->put_note || (name && !filter_accepts_watch(output->filter, name)))
+            continue;
+        if (!stamp.log)
+            stamp = stamp_now(j);
+        if (time_us)
+            stamp.time_us = time_us;
+        output->ops->put_note(output, note, &stamp, watch ? &watch->info->id : NULL);
     }
 }
 
@@ -406,7 +411,7 @@ void journal_init(struct journal *journal, struct clock *clock, struct disk *dis
     list_init(&journal->leaving);
     list_init(&journal->outputs);
     list_init(&journal->watches);
-    list_init(&journal->taps);
+    list_init(&journal->followers);
     change_reader_init(&journal->reader);
     seq->owner = journal;
     seq->on_ready = on_seq_ready;

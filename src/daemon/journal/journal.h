@@ -7,7 +7,8 @@
  *                           │    format
  *                           │    buffer
  *                           ├──> event log ──> sink: stdout
- *                           └──> handler
+ *                           ├──> handler
+ *                           └──> streams of the local API
  *
  * journal_event() adds a line to each event log that accepts the change; journal_flush() starts one
  * write for each. A change has the same number in every log, and numbers increase within each. No line
@@ -51,8 +52,8 @@ struct journal_watch {
     struct ignored ignored; /* updates of all three kinds, for each object since its last record */
 };
 
-/* Another receiver of changes beside the event logs: a handler (daemon/handler/handler.h). It gets no
- * notes. Embedded in its owner, which fills in the first part. */
+/* Another receiver of records beside the event logs: a handler (daemon/handler/handler.h), or the streams
+ * of the local API (daemon/api/events.h). Embedded in its owner, which fills in the first part. */
 struct journal_output {
     const struct journal_output_ops *ops;
     const char *name;      /* borrowed */
@@ -67,17 +68,20 @@ struct journal_output {
 struct journal_output_ops {
     /* Its number may not be reserved yet. */
     void (*put_change)(struct journal_output *output, const struct change *change);
+    /* The same for a record of the daemon; NULL: it gets none. @watch NULL: about the daemon itself. */
+    void (*put_note)(struct journal_output *output, const struct note *note,
+                     const struct stamp *stamp, const struct watch_id *watch);
     /* The numbers are reserved: adds what it got to the state on disk, if there is one. */
     void (*save)(struct journal_output *output);
     /* What it added is saved: it may be used. */
     void (*release)(struct journal_output *output);
 };
 
-/* Gets every change that is written to at least one event log, with its number, before it is written.
- * on_change() may remove the tap (list_remove()), and must not call the journal. */
-struct journal_tap {
+/* Learns when an event log has written something. Remove it with list_remove(). */
+struct journal_follower {
     struct list node;
-    void (*on_change)(struct journal_tap *tap, const struct change *change);
+    /* May remove itself, and must not call the journal. */
+    void (*on_written)(struct journal_follower *follower, const struct event_log *log);
 };
 
 enum {
@@ -124,7 +128,7 @@ struct journal {
     struct list leaving;       /* of struct event_log: removed, but not closed yet */
     struct list outputs;       /* of struct journal_output */
     struct list watches;
-    struct list taps; /* of struct journal_tap */
+    struct list followers; /* of struct journal_follower */
     struct change_reader reader;
     struct level_rules *levels;                 /* owned; NULL: every change is info */
     struct journal_stats past;                  /* counters of closed logs */
@@ -170,7 +174,7 @@ void journal_set_levels(struct journal *journal, struct level_rules *levels);
 void journal_watch_add(struct journal *journal, struct journal_watch *watch);
 void journal_watch_remove(struct journal_watch *watch);
 
-void journal_tap_add(struct journal *journal, struct journal_tap *tap);
+void journal_follow(struct journal *journal, struct journal_follower *follower);
 
 /* ---- records ---- */
 

@@ -144,6 +144,15 @@ static void on_lines(struct event_log *log)
     journal_flush(log->owner);
 }
 
+static void on_written(struct event_log *log)
+{
+    struct journal *j = log->owner;
+    list_for_each_safe(node, &j->followers) {
+        struct journal_follower *follower = container_of(node, struct journal_follower, node);
+        follower->on_written(follower, log);
+    }
+}
+
 /* Reported only in that log: the others have these lines. */
 static void on_removed(struct event_log *log, uint64_t lines)
 {
@@ -200,6 +209,7 @@ static const struct event_log_events events = {
     .on_dropped = on_dropped,
     .on_lines = on_lines,
     .on_removed = on_removed,
+    .on_written = on_written,
 };
 
 /* ---- reloading ---- */

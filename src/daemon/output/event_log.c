@@ -264,6 +264,8 @@ static void after_write(struct event_log *log, int64_t result)
             recover_log(log);
             event_log_note_progress(log);
         }
+        if (log->events->on_written)
+            log->events->on_written(log);
     } else if (result == -EAGAIN) {
         retry_after(log, EVENT_LOG_AGAIN_MS, "full for a moment");
     } else if (result != -EINTR) {

@@ -78,6 +78,8 @@ struct event_log_events {
     void (*on_lines)(struct event_log *log);
     /* @lines were written to a file that had been removed. */
     void (*on_removed)(struct event_log *log, uint64_t lines);
+    /* Something was written. May be NULL. */
+    void (*on_written)(struct event_log *log);
 };
 
 enum event_log_state {

@@ -31,6 +31,14 @@ struct sink_settings {
     unsigned keep;        /* file: rotated files; 0 counts as 1: a file in use is never truncated */
 };
 
+/* The files of a sink, for readers (log_reader.h). Borrowed. */
+struct sink_files {
+    const char *path;
+    unsigned keep;
+    bool is_open;
+    struct disk_stat current; /* if it is open: the file that is written */
+};
+
 struct sink_type {
     bool (*accepts)(const char *target);
     bool
@@ -85,6 +93,9 @@ struct sink_type {
      * were written before a crash. @lines are borrowed. on_done() gets the number, or a negative errno
      * value. If they end in the middle of a line, open() keeps that part and sets `continued`. */
     void (*recall)(struct sink *sink, const char *lines, size_t len);
+
+    /* The files with the lines; false: they can't be read back. NULL: they never can. */
+    bool (*files)(const struct sink *sink, struct sink_files *ret);
 
     /* Message for an error; NULL: that of strerror(). */
     const char *(*error_text)(const struct sink *sink, int error);

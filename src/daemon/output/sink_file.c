@@ -322,6 +322,18 @@ static void file_rotate(struct sink *sink)
     log_file_rotate(&s->file, s->keep);
 }
 
+static bool file_files(const struct sink *sink, struct sink_files *ret)
+{
+    const struct file_sink *s = file_sink_of(sink);
+    bool open = log_file_is_open(&s->file);
+    if (open && !s->file.stat.regular)
+        return false;
+    *ret = (struct sink_files){.path = s->file.path, .keep = s->keep, .is_open = open};
+    if (open)
+        ret->current = s->file.stat;
+    return true;
+}
+
 const struct sink_type sink_file = {
     .accepts = file_accepts,
     .on_pool = true,
@@ -338,5 +350,6 @@ const struct sink_type sink_file = {
     .room = file_room,
     .rotate = file_rotate,
     .recall = file_recall,
+    .files = file_files,
     .error_text = file_error_text,
 };

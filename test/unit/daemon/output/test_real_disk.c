@@ -18,6 +18,7 @@
 
 #include "base/base.h"
 #include "daemon/journal/seq.h"
+#include "daemon/output/log_reader.h"
 #include "daemon/pool.h"
 #include "event_log_world.h"
 #include "folder.h"
@@ -171,7 +172,7 @@ static void a_thread_is_left_when_every_other_operation_hangs(void **state)
 static void the_pool_is_large_enough_for_files_and_lookups(void **state)
 {
     (void)state;
-    assert_int_equal(pool_threads(1, true), 2 * (POOL_LOGS + 3));
+    assert_int_equal(pool_threads(1, true), 2 * (POOL_LOGS + 3 + LOG_READER_OPERATIONS));
     assert_int_equal(pool_threads(100, true), 2 * 101); /* half of them may look up names */
     assert_int_equal(pool_threads(5000, true), POOL_MAX);
     assert_int_equal(pool_threads(1, false), POOL_MIN);
