@@ -6,6 +6,8 @@
  */
 #include "loop/peer_credentials.h"
 
+#include <netinet/in.h>
+#include <string.h>
 #include <sys/socket.h>
 
 bool peer_credentials_read(int fd, struct peer_credentials *ret)
@@ -32,4 +34,42 @@ bool peer_credentials_has_group(const struct peer_credentials *peer, gid_t gid)
         if (peer->groups[i] == gid)
             return true;
     return peer->gid == gid;
+}
+
+static bool is_loopback(const struct in6_addr *address)
+{
+    return IN6_IS_ADDR_LOOPBACK(address) ||
+           (IN6_IS_ADDR_V4MAPPED(address) && address->s6_addr[12] == 127);
+}
+
+/* IPv4 addresses in the form of IPv6. */
+static struct in6_addr address_of(const struct sockaddr *socket_address)
+{
+    const struct sockaddr_in *v4 = (const struct sockaddr_in *)(const void *)socket_address;
+    struct in6_addr address = {.s6_addr = {[10] = 0xff, [11] = 0xff}};
+    if (socket_address->sa_family == AF_INET6)
+        return ((const struct sockaddr_in6 *)(const void *)socket_address)->sin6_addr;
+    memcpy(&address.s6_addr[12], &v4->sin_addr, sizeof(v4->sin_addr));
+    return address;
+}
+
+bool peer_is_same_host(const struct sockaddr *own, const struct sockaddr *peer)
+{
+    struct in6_addr a, b;
+    if (own->sa_family == AF_UNIX)
+        return true;
+    if (own->sa_family != AF_INET && own->sa_family != AF_INET6)
+        return false;
+    a = address_of(own);
+    b = address_of(peer);
+    return is_loopback(&b) || IN6_ARE_ADDR_EQUAL(&a, &b);
+}
+
+bool peer_is_local(int fd)
+{
+    struct sockaddr_storage own, peer;
+    socklen_t own_len = sizeof(own), peer_len = sizeof(peer);
+    return getsockname(fd, (struct sockaddr *)&own, &own_len) == 0 &&
+           getpeername(fd, (struct sockaddr *)&peer, &peer_len) == 0 &&
+           peer_is_same_host((struct sockaddr *)&own, (struct sockaddr *)&peer);
 }

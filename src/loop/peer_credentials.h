@@ -1,5 +1,5 @@
 /*
- * peer_credentials.h - the user and the groups of the process at the other end of a Unix socket.
+ * peer_credentials.h - the other end of a socket: of a Unix socket the user and the groups of the process.
  *
  * They are those of the process that connected, at the time of its connect(2), and come from the
  * kernel: the peer can't choose them.
@@ -16,6 +16,8 @@ enum {
     PEER_OVERFLOW_UID = 65534, /* stands for the users of other user namespaces */
 };
 
+struct sockaddr;
+
 struct peer_credentials {
     pid_t pid;
     uid_t uid;
@@ -26,6 +28,13 @@ struct peer_credentials {
 
 /* Returns false if @fd is not a connected Unix socket. */
 bool peer_credentials_read(int fd, struct peer_credentials *ret);
+
+/* Whether the other end of @fd, a connected socket, is on this host. */
+bool peer_is_local(int fd);
+
+/* The same from the addresses of a socket: those of a Unix socket, a loopback address, or twice the same
+ * one. */
+bool peer_is_same_host(const struct sockaddr *own, const struct sockaddr *peer);
 
 /* Whether the primary group or a supplementary group is @gid. */
 bool peer_credentials_has_group(const struct peer_credentials *peer, gid_t gid);

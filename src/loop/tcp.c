@@ -497,3 +497,11 @@ bool tcp_peer_credentials(struct stream *stream, struct peer_credentials *ret)
     return stream->ops == &tcp_ops && t->handle && uv_fileno((uv_handle_t *)t->handle, &fd) == 0 &&
            peer_credentials_read(fd, ret);
 }
+
+bool tcp_peer_is_local(struct stream *stream)
+{
+    struct tcp *t = container_of(stream, struct tcp, stream);
+    int fd;
+    return stream->ops != &tcp_ops || !t->handle || uv_fileno((uv_handle_t *)t->handle, &fd) != 0 ||
+           peer_is_local(fd);
+}

@@ -40,4 +40,7 @@ struct stream *tcp_accept(struct loop *loop, uv_stream_t *listener, struct tcp_p
  * false if it is not known, as for TCP. */
 bool tcp_peer_credentials(struct stream *stream, struct peer_credentials *ret);
 
+/* Whether the other end of an accepted stream is on this host. Returns true also for streams of other kinds. */
+bool tcp_peer_is_local(struct stream *stream);
+
 #endif

@@ -163,11 +163,18 @@ void http_exchange_start(struct http_exchange *x, int status, const char *conten
     buf_free(&out);
 }
 
-void http_exchange_write(struct http_exchange *x, const char *bytes, size_t len)
+void http_exchange_start_gzip(struct http_exchange *x, int status, const char *content_type)
+{
+    http_exchange_header(x, "Content-Encoding", "gzip");
+    http_exchange_header(x, "Vary", "Accept-Encoding");
+    http_exchange_start(x, status, content_type);
+    x->gzip = gzip_new();
+}
+
+static void exchange_write_piece(struct http_exchange *x, const char *bytes, size_t len)
 {
     struct buf out = {0};
-    assert(x->sm.state == X_STREAMING);
-    if (!len || request_of(x)->head)
+    if (!len)
         return; /* an empty chunk would end the response */
     if (x->chunked) {
         http_chunk_put(&out, bytes, len);
@@ -176,6 +183,33 @@ void http_exchange_write(struct http_exchange *x, const char *bytes, size_t len)
     } else {
         exchange_send_piece(x, bytes, len);
     }
+}
+
+void http_exchange_write(struct http_exchange *x, const char *bytes, size_t len)
+{
+    struct buf compressed = {0};
+    assert(x->sm.state == X_STREAMING);
+    if (request_of(x)->head)
+        return;
+    if (!x->gzip) {
+        exchange_write_piece(x, bytes, len);
+        return;
+    }
+    gzip_put(x->gzip, bytes, len, &compressed);
+    exchange_write_piece(x, compressed.bytes, compressed.len);
+    buf_free(&compressed);
+}
+
+/* Sends what the compression holds back. */
+static void exchange_end_gzip(struct http_exchange *x)
+{
+    struct buf rest = {0};
+    gzip_end(x->gzip, &rest);
+    if (!request_of(x)->head)
+        exchange_write_piece(x, rest.bytes, rest.len);
+    buf_free(&rest);
+    gzip_free(x->gzip);
+    x->gzip = NULL;
 }
 
 size_t http_chunk_put(struct buf *out, const char *bytes, size_t len)
@@ -190,7 +224,7 @@ size_t http_chunk_put(struct buf *out, const char *bytes, size_t len)
 
 void http_exchange_write_chunk(struct http_exchange *x, const char *chunk, size_t len, size_t head)
 {
-    assert(x->sm.state == X_STREAMING);
+    assert(x->sm.state == X_STREAMING && !x->gzip);
     if (request_of(x)->head)
         return;
     if (x->chunked)
@@ -208,6 +242,8 @@ void http_exchange_end(struct http_exchange *x)
 {
     static const char last[] = "0" CRLF CRLF;
     assert(x->sm.state == X_STREAMING);
+    if (x->gzip)
+        exchange_end_gzip(x);
     sm_move(&x->sm, X_SENDING, "complete");
     if (x->chunked && !request_of(x)->head)
         exchange_send(x, last, strlen(last));

@@ -249,3 +249,19 @@ const char *http_server_request_get(const struct http_server_request *r, const c
 {
     return http_header_find(r->headers, r->n_headers, name);
 }
+
+bool http_accepts_gzip(const struct http_server_request *request)
+{
+    static const char blanks[] = " \t", name[] = "gzip";
+    const char *at = http_server_request_get(request, "Accept-Encoding");
+    while (at && *at) {
+        size_t len;
+        at += strspn(at, blanks);
+        len = strcspn(at, ",");
+        if (strncmp(at, name, strlen(name)) == 0 &&
+            strspn(at + strlen(name), blanks) == len - strlen(name))
+            return true;
+        at += len + (at[len] == ',');
+    }
+    return false;
+}

@@ -81,4 +81,8 @@ const char *http_request_parser_why(const struct http_request_parser *p);
 /* The first header of that name, or NULL. */
 const char *http_server_request_get(const struct http_server_request *request, const char *name);
 
+/* Whether the client accepts a response in gzip. A quality value, which no Kubernetes client sends, means no, as
+ * for kube-apiserver. */
+bool http_accepts_gzip(const struct http_server_request *request);
+
 #endif

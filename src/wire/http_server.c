@@ -59,6 +59,7 @@ static void exchange_free_deferred(struct deferred_free *deferred_free)
     http_request_parser_free(x->parser);
     buf_free(&x->in);
     buf_free(&x->headers);
+    gzip_free(x->gzip);
     free(x->client);
     free(x);
 }

@@ -13,6 +13,7 @@
 
 #include "base/buf.h"
 #include "base/sm.h"
+#include "wire/gzip.h"
 #include "wire/http_server.h"
 
 enum exchange_state {
@@ -63,9 +64,10 @@ struct http_exchange {
     struct buf headers;              /* by http_exchange_header() */
     bool has_cache_control;          /* among them */
     bool chunked;
-    bool waiting;    /* for on_drain of the stream */
-    int64_t written; /* bytes, in total */
-    int64_t mark;    /* exchange_sent() when the timer began */
+    struct gzip *gzip; /* of the body; NULL: it is sent as it is */
+    bool waiting;      /* for on_drain of the stream */
+    int64_t written;   /* bytes, in total */
+    int64_t mark;      /* exchange_sent() when the timer began */
 };
 
 /* ---- http_server.c ---- */

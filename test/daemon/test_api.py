@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """test_api.py KUBESIM RECORDINGS INFORMERD: the local API on the Unix socket, in the shapes of kube-apiserver."""
 import contextlib
+import gzip
 import json
 import os
 import socket
@@ -351,6 +352,52 @@ class Api(ApiCase):
         for _ in range(20):
             self.put('a', key='x' * 10000)
         wait_until(lambda: self.metrics()['informerd_backlog_bytes'] > 100 * 1000, lambda: self.metrics()['informerd_backlog_bytes'])
+
+    # ---- compression ----
+
+    def fetch(self, target, **headers):
+        """(Content-Encoding, the decompressed body)."""
+        connection = self.connect()
+        connection.request('GET', target, headers={'Accept-Encoding': 'gzip', **headers})
+        answer = connection.getresponse()
+        encoding, body = answer.headers['Content-Encoding'], answer.read()
+        return encoding, gzip.decompress(body) if encoding else body
+
+    def test_large_answers_are_compressed(self):
+        self.sim.control('fill', resource='configmaps', count=200, bytes=3000)
+        self.put('large', key='x' * 300000)
+        self.put('small')
+        self.begin(api={'gzip': 'always'})
+        objects = '/api/v1/namespaces/default/configmaps/'
+        for target, encoding in (('/api/v1/configmaps', 'gzip'), (objects + 'large', 'gzip'), (objects + 'small', None),
+                                 ('/api/v1/configmaps?fieldSelector=metadata.name%3Dsmall', None), ('/version', None)):
+            plain = self.fetch(target, **{'Accept-Encoding': 'identity'})
+            self.assertEqual(plain[0], None)
+            self.assertEqual(self.fetch(target), (encoding, plain[1]), target)
+            self.assertEqual(self.fetch(target, **{'Accept-Encoding': 'gzip;q=0, br'})[0], None)
+        self.assertEqual(self.fetch('/api/v1/configmaps', Accept=TABLE)[0], None)  # less than 128 KB
+        watch = self.watch('/api/v1/configmaps?watch=1', **{'Accept-Encoding': 'gzip'})
+        self.assertIsNone(watch.answer.headers['Content-Encoding'])
+        self.assertEqual(watch.next()['type'], 'ADDED')
+
+    def test_clients_of_this_host_get_no_compression_unless_configured(self):
+        self.put('large', key='x' * 300000)
+        self.begin()
+        self.assertEqual(self.fetch('/api/v1/configmaps')[0], None)
+
+    def test_more_compressed_lists_than_the_limit(self):
+        self.sim.control('fill', resource='configmaps', count=300, bytes=3000)
+        self.begin(api={'gzip': 'always'})
+        waiting = [self.connect() for _ in range(40)]
+        for connection in waiting:
+            connection.request('GET', '/api/v1/configmaps', headers={'Accept-Encoding': 'gzip'})
+        for connection in waiting:
+            answer = connection.getresponse()
+            body = answer.read()
+            if answer.headers['Content-Encoding']:
+                body = gzip.decompress(body)
+            self.assertEqual(len(json.loads(body)['items']), 300)
+        self.assertEqual(self.fetch('/api/v1/configmaps')[0], 'gzip')
 
 
 run(__name__)

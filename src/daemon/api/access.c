@@ -140,9 +140,21 @@ void api_access_forget(struct api_access *a)
 
 /* ---- denied requests ---- */
 
-static void put_client(const struct http_exchange *exchange, struct buf *out)
+const struct api_client *api_client_of(const struct http_exchange *exchange)
 {
     const struct api_client *client = http_exchange_client(exchange);
+    return client && client->has_uid ? client : NULL;
+}
+
+bool api_client_is_remote(const struct http_exchange *exchange)
+{
+    const struct api_client *client = http_exchange_client(exchange);
+    return client && client->remote;
+}
+
+static void put_client(const struct http_exchange *exchange, struct buf *out)
+{
+    const struct api_client *client = api_client_of(exchange);
     if (!client)
         buf_puts(out, "a client of api.listen");
     else
@@ -186,14 +198,13 @@ void api_access_deny(struct api_access *a, const struct http_server_request *req
 
 struct api_client *api_access_identify(const struct api_access *a, struct stream *stream)
 {
+    struct api_client *client = NEW(struct api_client);
     struct peer_credentials peer;
-    struct api_client *client;
-    if (!tcp_peer_credentials(stream, &peer))
-        return NULL;
-    client = NEW(struct api_client);
-    client->uid = peer.uid;
-    client->pid = peer.pid;
-    client->reader = api_readers_of_peer(&a->readers, &peer);
+    client->has_uid = tcp_peer_credentials(stream, &peer);
+    client->remote = !tcp_peer_is_local(stream);
+    client->uid = client->has_uid ? peer.uid : PEER_OVERFLOW_UID;
+    client->pid = client->has_uid ? peer.pid : 0;
+    client->reader = client->has_uid ? api_readers_of_peer(&a->readers, &peer) : NULL;
     return client;
 }
 
@@ -235,7 +246,7 @@ const struct api_reader *api_access_check(struct api_access *a,
                                           const struct http_server_request *request,
                                           struct http_exchange *exchange)
 {
-    const struct api_client *client = http_exchange_client(exchange);
+    const struct api_client *client = api_client_of(exchange);
     const char *authorization = http_server_request_get(request, "Authorization");
     const char *token = bearer_token(authorization);
     const struct api_reader *reader = NULL;
@@ -261,7 +272,7 @@ const struct api_reader *api_access_check(struct api_access *a,
 
 bool api_access_may_control(const struct http_exchange *exchange)
 {
-    const struct api_client *client = http_exchange_client(exchange);
+    const struct api_client *client = api_client_of(exchange);
     return client && client->uid != PEER_OVERFLOW_UID &&
            (client->uid == 0 || client->uid == geteuid());
 }

@@ -22,12 +22,13 @@
 #include "daemon/daemon_log.h"
 #include "wire/http_server.h"
 
-/* The process at the other end of a Unix socket: the client of a connection (http_server.h). NULL stands
- * for a client of another kind. */
+/* The client of a connection (http_server.h). */
 struct api_client {
+    bool has_uid; /* it is the process at the other end of a Unix socket */
     uid_t uid;
     pid_t pid;
-    const struct api_reader *reader; /* NULL: none */
+    const struct api_reader *reader; /* of that user; NULL: none */
+    bool remote;                     /* it is on another host */
 };
 
 struct api_access {
@@ -65,8 +66,13 @@ bool api_access_commit(struct api_access *access);
 void api_access_abandon(struct api_access *access);
 void api_access_forget(struct api_access *access);
 
-/* The client of an accepted Unix socket, for http_server_accept_client(). */
+/* The client of an accepted stream of the loop, for http_server_accept_client(). */
 struct api_client *api_access_identify(const struct api_access *access, struct stream *stream);
+
+/* The process that has sent a request over a Unix socket; NULL: it is a client of another kind. */
+const struct api_client *api_client_of(const struct http_exchange *exchange);
+
+bool api_client_is_remote(const struct http_exchange *exchange);
 
 /* The reader that sends @request. NULL: it was refused, and the response is sent. */
 const struct api_reader *api_access_check(struct api_access *access,

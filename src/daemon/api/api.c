@@ -17,6 +17,7 @@
 #include "daemon/api/api_park.h"
 #include "daemon/api/api_passthrough.h"
 #include "daemon/api/api_request.h"
+#include "daemon/api/api_send.h"
 #include "daemon/api/api_view.h"
 #include "daemon/api/api_watch.h"
 #include "daemon/daemon.h"
@@ -64,6 +65,7 @@ void api_init(struct api *api, struct daemon *d, struct clock *clock)
     list_init(&api->columns);
     list_init(&api->documents);
     list_init(&api->parked);
+    list_init(&api->senders);
 }
 
 void api_close(struct api *api)
@@ -71,6 +73,7 @@ void api_close(struct api *api)
     list_for_each_safe(node, &api->feeds)
         api_feed_close(container_of(node, struct api_feed, node));
     api_park_close(api);
+    api_send_close(api);
     api_discovery_close(api);
     timer_stop(api->clock, &api->recount);
     if (api->d)
@@ -131,6 +134,12 @@ static void serve_objects(const struct api_call *call, struct api_request *r)
                                          : api_watch_go);
 }
 
+static bool may_compress(const struct api_call *call)
+{
+    bool wanted = api_client_is_remote(call->x) ? call->api->gzip_remote : call->api->gzip_local;
+    return wanted && http_accepts_gzip(call->request);
+}
+
 void api_serve(const struct api_call *call)
 {
     struct api_request r;
@@ -140,6 +149,7 @@ void api_serve(const struct api_call *call)
         api_request_free(&r);
         return;
     }
+    r.gzip = may_compress(call);
     switch (r.page) {
     case API_CORE:
     case API_GROUPS:

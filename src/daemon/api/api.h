@@ -52,6 +52,10 @@ struct api {
     struct list columns;   /* of struct api_columns */
     struct list documents; /* of struct api_document */
     struct list parked;    /* calls that wait: see api_park.h */
+    struct list senders;   /* large responses in progress: see api_send.h */
+    unsigned compressing;  /* responses */
+    bool gzip_remote;      /* compress responses to clients of other hosts, or to local ones: */
+    bool gzip_local;       /* `api.gzip` */
 };
 
 struct api_call;

@@ -4,6 +4,7 @@
 #include "daemon/api/api_get.h"
 
 #include "daemon/api/api_feed.h"
+#include "daemon/api/api_send.h"
 
 void api_get_go(struct api_feed *feed, struct api_request *r, struct http_exchange *x)
 {
@@ -12,8 +13,7 @@ void api_get_go(struct api_feed *feed, struct api_request *r, struct http_exchan
     if (object) {
         api_put_object(&body, &feed->type, r->form, object, NULL, clock_wall_us(feed->clock));
         buf_putc(&body, '\n');
-        http_exchange_reply(x, 200, "application/json", body.bytes, body.len);
-        buf_free(&body);
+        api_send(feed->api, x, &body, r->gzip);
     } else {
         struct api_fault fault = {.name = r->name, .group = r->group, .resource = r->resource};
         api_fault_set(&fault, 404, "%s%s%s \"%s\" not found", r->resource, *r->group ? "." : "",

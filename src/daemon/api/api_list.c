@@ -3,7 +3,7 @@
  *
  * Normal path: a walk gives the objects; pieces of about PIECE bytes are written until HIGH bytes are
  * unsent or the time of this iteration is used up, and again when they were sent. A list that fits into
- * one piece has a Content-Length. If the walk is lost, the response is cut: its status was sent.
+ * one piece has a Content-Length; for clients that accept gzip, larger ones are compressed. If the walk is lost, the response is cut: its status was sent.
  */
 #include "daemon/api/api_list.h"
 
@@ -12,6 +12,7 @@
 #include "base/alloc.h"
 #include "base/base.h"
 #include "daemon/api/api_feed.h"
+#include "daemon/api/api_send.h"
 #include "daemon/api/api_walk.h"
 
 enum {
@@ -28,7 +29,8 @@ struct api_list {
     struct buf piece;
     struct task turn;
     size_t count;
-    bool started; /* the head was sent */
+    bool started;     /* the head was sent */
+    bool compressing; /* and the body is compressed */
 };
 
 static void list_free(struct api_list *l)
@@ -37,7 +39,14 @@ static void list_free(struct api_list *l)
     api_walk_stop(&l->walk);
     buf_free(&l->piece);
     api_request_free(&l->r);
+    l->feed->api->compressing -= l->compressing;
     free(l);
+}
+
+/* Until it is known whether the list is large, one that may be compressed is not sent. */
+static size_t piece_size(const struct api_list *l)
+{
+    return l->r.gzip && !l->started ? API_GZIP_MIN : PIECE;
 }
 
 static bool list_put(void *ctx, const struct inf_object *object)
@@ -45,14 +54,24 @@ static bool list_put(void *ctx, const struct inf_object *object)
     struct api_list *l = ctx;
     api_put_item(&l->piece, &l->feed->type, l->r.form, object, l->count++ == 0,
                  clock_wall_us(l->feed->clock));
-    return l->piece.len < PIECE && !clock_over_budget(l->feed->clock);
+    return l->piece.len < piece_size(l) && !clock_over_budget(l->feed->clock);
+}
+
+static void list_start(struct api_list *l)
+{
+    l->compressing = l->r.gzip && api_gzip_is_free(l->feed->api);
+    l->feed->api->compressing += l->compressing;
+    if (l->compressing)
+        http_exchange_start_gzip(l->x, 200, "application/json");
+    else
+        http_exchange_start(l->x, 200, "application/json");
+    l->started = true;
 }
 
 static void list_write(struct api_list *l)
 {
     if (!l->started)
-        http_exchange_start(l->x, 200, "application/json");
-    l->started = true;
+        list_start(l);
     http_exchange_write(l->x, l->piece.bytes, l->piece.len);
     buf_clear(&l->piece);
 }
@@ -83,11 +102,11 @@ static void list_continue(struct api_list *l)
             list_free(l);
             return;
         }
-        if (l->piece.len >= PIECE)
+        if (l->piece.len >= piece_size(l))
             list_write(l);
     } while (result == API_WALK_MORE && !clock_over_budget(l->feed->clock) &&
              http_exchange_unsent(l->x) < HIGH);
-    if (l->piece.len && !l->started)
+    if (l->piece.len && !l->started && !l->r.gzip)
         list_write(l); /* the first byte does not wait for a whole piece */
     api_charge(l->feed->api);
     if (result == API_WALK_MORE && http_exchange_unsent(l->x) < HIGH)

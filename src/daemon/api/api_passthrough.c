@@ -14,6 +14,7 @@
 #include "base/alloc.h"
 #include "base/base.h"
 #include "daemon/api/api_document.h"
+#include "daemon/api/api_send.h"
 #include "daemon/api/api_view.h"
 #include "daemon/daemon.h"
 
@@ -87,7 +88,7 @@ static void reply_text(const struct api_call *call, const struct api_request *r,
 {
     const struct api_text *text = doc->text;
     bool is_root = strcmp(r->document, "/openapi/v3") == 0;
-    struct buf prefixed = {0};
+    struct buf body = {0};
     char tag[TLS_HASH_SIZE + 2];
     if (r->hash && strcmp(r->hash, text->hash) != 0) {
         redirect(call, r, text->hash);
@@ -107,10 +108,10 @@ static void reply_text(const struct api_call *call, const struct api_request *r,
         return;
     }
     if (r->cluster && is_root)
-        put_prefixed(&prefixed, text, r->cluster);
-    http_exchange_reply(call->x, 200, json_type, prefixed.bytes ? prefixed.bytes : text->bytes,
-                        prefixed.bytes ? prefixed.len : text->len);
-    buf_free(&prefixed);
+        put_prefixed(&body, text, r->cluster);
+    else
+        buf_put(&body, text->bytes, text->len);
+    api_send(call->api, call->x, &body, r->gzip);
 }
 
 /* ---- the call ---- */

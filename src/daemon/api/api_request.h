@@ -84,6 +84,7 @@ struct api_request {
     bool watch_list; /* and mark the end of them with a bookmark */
     bool bookmarks;
     uint64_t timeout_s; /* 0: not given */
+    bool gzip;          /* the response may be compressed; set by the caller */
 };
 
 /* Reads @http. Returns 0, or -1 with @fault, whose details point into @r. Free @r in both cases. */

@@ -70,7 +70,7 @@ static void respond_access(struct daemon *d, const struct api_reader *reader,
 static void respond_issued(struct daemon *d, struct api_tokens *tokens, const char *name,
                            struct http_exchange *exchange)
 {
-    const struct api_client *client = http_exchange_client(exchange);
+    const struct api_client *client = api_client_of(exchange);
     char *token = api_tokens_issue(tokens, client->reader, client->uid);
     struct buf body = {.secret = true};
     char expiry[TIMESTAMP_SIZE];
@@ -157,7 +157,7 @@ static const struct service_endpoint {
 static const char *refusal_of(enum service_access access, const struct api_reader *reader,
                               const struct http_exchange *exchange)
 {
-    const struct api_client *client = http_exchange_client(exchange);
+    const struct api_client *client = api_client_of(exchange);
     switch (access) {
     case FOR_READERS: break;
     case FOR_UNLIMITED:

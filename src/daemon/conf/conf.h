@@ -79,10 +79,17 @@ struct conf_api_reader {
     struct conf_list namespaces; /* none: all */
 };
 
+enum conf_gzip {
+    CONF_GZIP_REMOTE, /* for clients of other hosts */
+    CONF_GZIP_ALWAYS,
+    CONF_GZIP_NEVER,
+};
+
 struct conf_api {
     struct conf_head head;
-    char *listen;                    /* "127.0.0.1:6444"; NULL: only the Unix socket */
-    uint64_t history;                /* events per resource */
+    char *listen;     /* "127.0.0.1:6444"; NULL: only the Unix socket */
+    uint64_t history; /* events per resource */
+    enum conf_gzip gzip;
     struct conf_api_reader *readers; /* besides the daemon's own user and root */
     size_t n_readers;
 };

@@ -12,6 +12,7 @@ static const char *const levels[] = {"debug", "info", "warn", "error", NULL};
 static const char *const record_levels[] = {"info", "warn", "error", NULL};
 static const char *const log_formats[] = {"logfmt", "json", NULL};
 static const char *const keeps[] = {"all", "metadata", NULL};
+static const char *const gzips[] = {"remote", "always", "never", NULL};
 static const char *const caches[] = {"plain", "compact", NULL};
 static const char *const verbs[] = {"ADDED", "MODIFIED", "DELETED", NULL};
 static const char *const objects[] = {"none", "diff", "full", NULL};
@@ -104,6 +105,10 @@ static const struct conf_option api_options[] = {
      .help = "changes of each resource to resume a watch from; a client that was away for more of "
              "them lists again. At most 64M of objects are kept for each resource",
      .min = 100, .max = HISTORY_MAX},
+    {"gzip", &conf_type_choice, AT(gzip), "remote",
+     .help = "compress responses over 128K for clients that accept gzip; remote: only for clients of "
+             "other hosts",
+     .choices = gzips},
     {"readers", NULL, AT(readers), "[]",
      .help = "users that may read; each has one of uid, group and token_file. The user of the daemon "
              "and root may read everything, unless they have an entry",

@@ -73,10 +73,10 @@ static void web_on_accept(struct listener_user *user, struct stream *stream)
 {
     struct web_listener *l = container_of(user, struct web_listener, accept);
     struct web *web = l->web;
+    struct api_client *client = l == &web->tcp ? NULL : api_access_identify(&web->access, stream);
     if (l == &web->tls)
         stream = tls_accept(stream, &web->d->loop.clock, web->access.certificate.context);
-    http_server_accept_client(l->server, stream,
-                              l == &web->local ? api_access_identify(&web->access, stream) : NULL);
+    http_server_accept_client(l->server, stream, client);
 }
 
 /* Closes an idle connection, so that probes can connect even if many clients keep connections
@@ -204,6 +204,8 @@ void web_commit(struct web *web, const struct conf *conf)
     web->api.history = conf->api.history;
     web->api.feed_bytes_max = conf->memory.backlog / WEB_FEEDS_SHARE;
     event_streams_reload(&web->events);
+    web->api.gzip_remote = conf->api.gzip != CONF_GZIP_NEVER;
+    web->api.gzip_local = conf->api.gzip == CONF_GZIP_ALWAYS;
     if (new_path && web->local.current)
         daemon_log_printf(&web->d->log, INF_LOG_INFO, "socket: listening on %s", conf->socket.path);
 }

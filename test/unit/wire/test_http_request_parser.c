@@ -268,6 +268,25 @@ static void finds_headers_by_name(void **state)
     assert_null(http_server_request_get(&r, "Acc"));
 }
 
+static void recognises_clients_that_accept_gzip(void **state)
+{
+    static const char *const yes[] = {"gzip", "gzip, deflate, br", "br,  gzip\t", "identity,gzip"};
+    static const char *const no[] = {"",         "identity", "x-gzip", "gzipped",
+                                     "gzip;q=0", "gz",       ",,",     "*"};
+    struct http_header header = {"accept-encoding", NULL};
+    struct http_server_request r = {.headers = &header, .n_headers = 1}, none = {.n_headers = 0};
+    (void)state;
+    assert_false(http_accepts_gzip(&none));
+    for (size_t i = 0; i < ARRAY_LEN(yes); i++) {
+        header.value = yes[i];
+        assert_true(http_accepts_gzip(&r));
+    }
+    for (size_t i = 0; i < ARRAY_LEN(no); i++) {
+        header.value = no[i];
+        assert_false(http_accepts_gzip(&r));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -283,6 +302,7 @@ int main(void)
         cmocka_unit_test(limits_blank_lines),
         cmocka_unit_test(limits_the_number_of_header_lines),
         cmocka_unit_test(finds_headers_by_name),
+        cmocka_unit_test(recognises_clients_that_accept_gzip),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -34,6 +34,7 @@ struct world {
     struct api api;
     struct inf_store *store;
     const struct table_printer *printer; /* of tables; NULL: none is requested */
+    bool gzip;                           /* clients accept it */
     uint64_t version;
 };
 
@@ -47,6 +48,7 @@ static void serve(struct http_server_user *user, const struct http_server_reques
     struct api_request r;
     struct api_fault fault;
     assert_int_equal(api_request_read(&r, request, &fault), 0);
+    r.gzip = w->gzip;
     api_wait_start(api_feed_get(&w->api, w->store, &pods, w->printer), &r, x,
                    r.page == API_LIST ? api_list_go : api_watch_go);
 }
@@ -451,6 +453,31 @@ static void a_client_that_disconnects_is_forgotten(void **state)
     assert_true(pipe_closed(list) && pipe_closed(watch));
 }
 
+static void a_compressed_list_can_be_cut_by_its_client(void **state)
+{
+    struct world *w = *state;
+    struct pipe *pipe;
+    w->gzip = true;
+    for (const char *name = "abcde"; *name; name++)
+        put_sized(w, (const char[]){*name, '\0'}, "web", 150 * 1000);
+    w->sim.budget = 1; /* one object in each tick */
+    http_server_accept(w->server, dialer_dial(&w->pipes.dialer, "client", 1, NULL));
+    sim_tick(&w->sim);
+    pipe = w->pipes.last;
+    pipe_sends(pipe, "GET /api/v1/pods HTTP/1.0\r\n\r\n");
+    for (int i = 0; i < 100 && !w->api.compressing; i++)
+        sim_tick(&w->sim);
+    assert_int_equal(w->api.compressing, 1);
+    pipe_end(pipe, INF_ENET, "reset");
+    sim_run(&w->sim);
+    assert_int_equal(w->api.compressing, 0);
+    pipe = request(w, "resourceVersion=0");
+    assert_int_equal(w->api.compressing, 0);
+    buf_putc(&pipe->written, '\0');
+    assert_non_null(strstr(pipe->written.bytes, "Content-Encoding: gzip\r\n"));
+    assert_true(pipe->written.len < 50 * 1000); /* of 750 KB */
+}
+
 static void a_feed_that_prints_other_columns_is_closed(void **state)
 {
     struct world *w = *state;
@@ -539,6 +566,7 @@ int main(void)
         IN_WORLD(a_version_that_goes_back_ends_watches),
         IN_WORLD(a_watch_ends_at_its_timeout),
         IN_WORLD(a_client_that_disconnects_is_forgotten),
+        IN_WORLD(a_compressed_list_can_be_cut_by_its_client),
         IN_WORLD(a_feed_that_prints_other_columns_is_closed),
         IN_WORLD(a_feed_without_readers_is_freed_after_a_while),
         IN_WORLD(all_feeds_together_have_a_limit),
