@@ -177,7 +177,7 @@ class Tab:
                  f'(document.querySelector({json.dumps(selector)}))')
 
     def click(self, selector):
-        self.wait(f'document.querySelector({json.dumps(selector)})')
+        self.wait(f"document.querySelector({json.dumps(selector)}) !== null")
         self.run(f'document.querySelector({json.dumps(selector)}).click()')
 
     def picture(self, path):

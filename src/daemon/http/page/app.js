@@ -6,11 +6,12 @@
 
 import {hasSession, login, onSession} from '/page/api.js';
 import {h, setText} from '/page/dom.js';
+import {live} from '/page/live.js';
 import {overview} from '/page/overview.js';
 
-const VIEWS = [overview];
+const VIEWS = [overview, live];
 const KEYS = [
-  ['1 – 4', 'select a view'],
+  ['1 …', 'select a view'],
   ['?', 'this list'],
 ];
 

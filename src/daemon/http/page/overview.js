@@ -4,8 +4,7 @@
 // keeps no history for this view.
 
 import {Failure, getJson} from '/page/api.js';
-import {setLink} from '/page/link.js';
-import {age, bytes, count, duration, h, plural, rate, setText, sparkline} from '/page/dom.js';
+import {age, bytes, count, duration, h, rate, setText, sparkline} from '/page/dom.js';
 import {problemsOf} from '/page/problems.js';
 
 const PERIOD_MS = 2000;
@@ -237,9 +236,6 @@ function fail(error) {
     parts.problems.replaceChildren(h('p.message', {},
       `The overview is for readers without limits: ${error.message}. The other views show what this reader may read.`));
     parts.shown = '';
-    setLink('live', 'connected');
-  } else {
-    setLink('lost', error.message);
   }
 }
 
@@ -251,7 +247,6 @@ async function poll() {
     sampleAll(status);
     if (parts)
       show(status);
-    setLink('live', `${plural(status.watches.length, 'watch').replace(/hs$/, 'hes')}`);
   } catch (error) {
     if (!(error instanceof Failure))
       throw error;
