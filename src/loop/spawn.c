@@ -242,6 +242,9 @@ static int set_limits(const struct child_limits *limits)
  * keeps them. */
 static int set_identity(const struct child_identity *id)
 {
+    errno = EINVAL;
+    if (id && (id->uid == CHILD_NO_USER || id->gid == (gid_t)-1))
+        return -1; /* the calls would change nothing */
     if (id && (syscall(CALL_SETGROUPS, id->n_groups, id->groups) < 0 ||
                syscall(CALL_SETRESGID, id->gid, id->gid, id->gid) < 0 ||
                syscall(CALL_SETRESUID, id->uid, id->uid, id->uid) < 0))

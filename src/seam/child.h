@@ -37,6 +37,8 @@ enum {
     CHILD_GROUPS_MAX = 64, /* LIMIT: supplementary groups of a program */
 };
 
+#define CHILD_NO_USER ((uid_t)-1) /* a program with this user can't be started */
+
 /* The user and all groups of a program. Another user or group needs CAP_SETUID and CAP_SETGID, and
  * CAP_KILL to end the program. */
 struct child_identity {

@@ -3,13 +3,17 @@
 
 A program is a shell script in the folder of the case: see handled.py.
 """
+import grp
 import json
 import os
+import pwd
 import random
+import shutil
 import signal
 import subprocess
 import sys
 import threading
+import unittest
 from pathlib import Path
 
 from handled import TAKE, Handled
@@ -350,6 +354,98 @@ class Overflow(Handled):
         seqs = [r['seq'] for r in self.finish()]
         self.assertEqual(self.metric('skipped_total'), 0)
         self.assertEqual(len(seqs), sum(r['type'] in ('ADDED', 'MODIFIED') for r in self.log.read()))
+
+
+class Context(Handled):
+    """User, limits, directory and umask of a program."""
+
+    def test_limits_directory_and_umask(self):
+        daemon = self.run_with('pwd > $DIR/pwd; umask > $DIR/umask; cat /proc/self/limits > $DIR/limits; ' + TAKE,
+                               directory='/usr', umask='0077',
+                               limits={'cpu': '7s', 'memory': '512M', 'files': 100, 'processes': 5000})
+        self.put('web')
+        self.wait_got(1)
+        self.assertEqual((self.folder / 'pwd').read_text(), '/usr\n')
+        self.assertEqual((self.folder / 'umask').read_text(), '0077\n')
+        limits = (self.folder / 'limits').read_text()
+        for line in ('Max cpu time              7                    7',
+                     'Max address space         536870912            536870912',
+                     'Max open files            100                  100',
+                     'Max processes             5000                 5000'):
+            self.assertIn(line, limits)
+        self.assertEqual(daemon.end(), 0)
+
+    def test_without_settings(self):
+        self.run_with('pwd > $DIR/pwd; umask > $DIR/umask; ' + TAKE)
+        self.put('web')
+        self.wait_got(1)
+        self.assertEqual((self.folder / 'pwd').read_text(), '/\n')
+        self.assertEqual((self.folder / 'umask').read_text(), '0027\n')
+
+    @unittest.skipUnless(os.geteuid() == 0, 'needs root')
+    def test_user_and_groups(self):
+        user = pwd.getpwnam('daemon')
+        self.folder.chmod(0o777)
+        self.run_with('id -u > $DIR/uid; id -G > $DIR/groups; cat /proc/self/status > $DIR/status; ' + TAKE, user='daemon')
+        self.put('web')
+        self.wait_got(1)
+        self.assertEqual((self.folder / 'uid').read_text(), f'{user.pw_uid}\n')
+        groups = {int(n) for n in (self.folder / 'groups').read_text().split()}
+        self.assertEqual(groups, set(os.getgrouplist('daemon', user.pw_gid)))
+        self.assertIn('CapEff:\t0000000000000000\n', (self.folder / 'status').read_text())
+
+    @unittest.skipUnless(os.geteuid() == 0, 'needs root')
+    def test_only_a_group(self):
+        group = grp.getgrnam('daemon')
+        self.folder.chmod(0o777)
+        self.run_with('id -u > $DIR/uid; id -G > $DIR/groups; ' + TAKE, group='daemon')
+        self.put('web')
+        self.wait_got(1)
+        self.assertEqual((self.folder / 'uid').read_text(), f'{os.geteuid()}\n')
+        self.assertEqual((self.folder / 'groups').read_text(), f'{group.gr_gid}\n')
+
+    @unittest.skipUnless(os.geteuid() == 0, 'needs root')
+    def test_a_program_of_another_user_is_ended_at_its_timeout(self):
+        self.folder.chmod(0o777)
+        daemon = self.run_with('echo $$ > $DIR/pid; exec sleep 1000', user='daemon', timeout='200ms', retry={'max': 0})
+        self.put('web')
+        self.wait_metric('parked', 1)
+        self.wait_dead(int((self.folder / 'pid').read_text()))
+        wait_until(lambda: not self.children(daemon), lambda: self.children(daemon))
+
+    @unittest.skipUnless(os.geteuid() == 0, 'needs root')
+    def test_kill_9_ends_a_program_of_another_user(self):
+        self.folder.chmod(0o777)
+        daemon = self.run_with('echo $$ > $DIR/new; mv $DIR/new $DIR/pid; exec sleep 1000', user='daemon')
+        self.put('web')
+        pid = int(self.wait_file('pid').read_text())
+        daemon.end(signal.SIGKILL)
+        self.wait_dead(pid)
+
+    @unittest.skipUnless(os.geteuid() == 0 and shutil.which('setpriv'), 'needs root and setpriv')
+    def test_without_capabilities_the_error_names_the_drop_in(self):
+        for dropped in ('-setuid', '-setgid', '-kill'):
+            with self.subTest(dropped=dropped):
+                daemon = self.start(self.conf(handlers=[self.handler(TAKE, user='daemon')]),
+                                    wrap=('setpriv', f'--bounding-set={dropped}', f'--inh-caps={dropped}'))
+                self.assertEqual(daemon.status(), 78)
+                self.assertIn("handler 'test': user and group need the capabilities CAP_SETUID, CAP_SETGID and CAP_KILL",
+                              daemon.stderr_text())
+                self.assertIn('/informerd-handlers.conf', daemon.stderr_text())
+
+    def test_a_user_that_does_not_exist(self):
+        conf = self.conf(handlers=[self.handler(TAKE, user='no-such-user')])
+        done = subprocess.run([INFORMERD, '--check-config', '-c', self.write_conf(conf)], capture_output=True, text=True)
+        self.assertIn("handler 'test': user 'no-such-user' does not exist", done.stdout)
+        daemon = self.start(conf)
+        self.assertEqual(daemon.status(), 78)
+        self.assertIn("handler 'test': user 'no-such-user' does not exist", daemon.stderr_text())
+
+    def test_concurrency_above_64_needs_a_stream(self):
+        path = self.write_conf(self.conf(handlers=[self.handler(TAKE, concurrency=65)]))
+        done = subprocess.run([INFORMERD, '--check-config', '-c', path], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 78)
+        self.assertIn('concurrency is more than 64, which needs mode: stream', done.stderr)
 
 
 class Configuration(Handled):

@@ -28,14 +28,22 @@ def check_security():
     return None if float(found[1]) < MOST else f'exposes {found[1]}, not below {MOST}'
 
 
-def check_syntax():
+def check_syntax(more=''):
     """Uses our program instead of the installed one. Errors about missing parts of the system are ignored."""
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder, 'informerd.service')
-        copy.write_text(re.sub(r'^ExecStart=\S+', f'ExecStart={INFORMERD}', UNIT.read_text(), flags=re.MULTILINE))
+        copy.write_text(re.sub(r'^ExecStart=\S+', f'ExecStart={INFORMERD}', UNIT.read_text(), flags=re.MULTILINE) + more)
         run = analyze('verify', '--man=no', str(copy))
     ours = [line for line in run.stderr.splitlines() if 'informerd.service' in line]
     return '; '.join(ours) or None
+
+
+def check_drop_in():
+    """The directives are those of the unit, and the capabilities those that an error message names."""
+    text = (CONF / 'informerd-handlers.conf').read_text()
+    if not re.search('^AmbientCapabilities=CAP_SETUID CAP_SETGID CAP_KILL$', text, re.MULTILINE):
+        return 'capabilities'
+    return check_syntax('\n' + text)
 
 
 def check_user():
@@ -84,6 +92,7 @@ def check_systemctl():
 
 CHECKS = {'the exposure is low': ('systemd-analyze', check_security),
           'every directive is known': ('systemd-analyze', check_syntax),
+          'every directive of the drop-in for handlers is known': ('systemd-analyze', check_drop_in),
           'a static user whose group can read the logs': ('true', check_user),
           'sysusers.d creates the user': ('systemd-sysusers', check_sysusers),
           'tmpfiles.d creates the directories': ('systemd-tmpfiles', check_tmpfiles),

@@ -232,6 +232,25 @@ struct conf_retry {
     struct conf_duration_range backoff;
 };
 
+/* Resource limits of a program; 0: those of the daemon. */
+struct conf_limits {
+    struct conf_head head;
+    uint64_t cpu_ms;
+    uint64_t memory;
+    uint64_t files;
+    uint64_t processes;
+};
+
+enum conf_exec_mode {
+    CONF_EXEC_RUN,
+    CONF_EXEC_STREAM,
+};
+
+enum {
+    CONF_CONCURRENCY_MAX = 64, /* LIMIT: runs of a handler at a time; programs: see CHILDREN_MAX */
+    CONF_STREAM_CONCURRENCY_MAX = 4096, /* LIMIT: records in flight with mode: stream */
+};
+
 struct conf_handler {
     struct conf_head head;
     char *name;
@@ -239,6 +258,12 @@ struct conf_handler {
     enum conf_object object;
     uint64_t max_line;
     struct conf_list exec;
+    enum conf_exec_mode mode;
+    char *user;      /* NULL: that of the daemon */
+    char *group;     /* NULL: that of the user */
+    char *directory; /* NULL: / */
+    uint64_t umask;
+    struct conf_limits limits;
     unsigned deliver;  /* enum handler_deliver */
     unsigned overflow; /* enum handler_overflow */
     uint64_t queue;    /* bytes */

@@ -298,7 +298,8 @@ static void check_handler_kind(struct conf_reader *reader, const struct conf *co
     size_t set = 0;
     for (size_t i = 0; handler_kinds[i]; i++) {
         bool is_set = handler_kinds[i]->is_set(h);
-        buf_printf(&names, "%s%s", i ? ", " : "", handler_kinds[i]->name);
+        if (!i || strcmp(handler_kinds[i]->name, handler_kinds[i - 1]->name) != 0)
+            buf_printf(&names, "%s%s", i ? ", " : "", handler_kinds[i]->name);
         set += is_set;
         if (is_set || (!kind && yaml_get(h->head.node, handler_kinds[i]->name)))
             kind = handler_kinds[i];

@@ -16,6 +16,7 @@ static const char *const gzips[] = {"remote", "always", "never", NULL};
 static const char *const caches[] = {"plain", "compact", NULL};
 static const char *const verbs[] = {"ADDED", "MODIFIED", "DELETED", NULL};
 static const char *const objects[] = {"none", "diff", "full", NULL};
+static const char *const modes[] = {"run", "stream", NULL};
 static const char *const delivers[] = {"each", "latest", NULL};
 static const char *const overflows[] = {"gap", "coalesce", "wait", NULL};
 static const char *const contexts[] = {"labels", "owner", "node", NULL};
@@ -37,7 +38,6 @@ enum {
     KEEP_MAX = 100,      /* each is renamed at every rotation */
     FIELDS_MAX = 16,     /* each is evaluated for every record */
     ARGUMENTS_MAX = 100, /* of a program */
-    CONCURRENCY_MAX = 64,
     HISTORY_MAX = 1000000,
 };
 
@@ -343,6 +343,20 @@ static const struct conf_option retry_options[] = {
 static const struct conf_table retry_table = TABLE(conf_retry, retry_options, NULL);
 #undef AT
 
+#define AT(member) offsetof(struct conf_limits, member)
+static const struct conf_option limits_options[] = {
+    {"cpu", &conf_type_duration, AT(cpu_ms), "0s",
+     .help = "CPU time of a process, in whole seconds", .max = 24 * HOUR},
+    {"memory", &conf_type_size, AT(memory), "0",
+     .help = "address space of a process", .max = UINT64_C(1) << 50},
+    {"files", &conf_type_number, AT(files), "0",
+     .help = "open files of a process", .max = 1000 * 1000},
+    {"processes", &conf_type_number, AT(processes), "0",
+     .help = "processes and threads of its user, all programs together", .max = 1000 * 1000},
+};
+static const struct conf_table limits_table = TABLE(conf_limits, limits_options, NULL);
+#undef AT
+
 #define AT(member) offsetof(struct conf_handler, member)
 static const struct conf_option handler_options[] = {
     {"name", &conf_type_name, AT(name), NULL,
@@ -354,6 +368,22 @@ static const struct conf_option handler_options[] = {
              "involved. It gets the record as one line of JSON on stdin. See informerd(8), HANDLERS",
      .of = &conf_type_text, .example = "[/usr/bin/logger, -t, informerd]",
      .min = 1, .max = ARGUMENTS_MAX, .shown = true},
+    {"mode", &conf_type_choice, AT(mode), "run",
+     .help = "run: the program is run for each change; stream: one program runs all the time, reads "
+             "records as lines on stdin and acknowledges them on stdout. See informerd(8), HANDLERS",
+     .choices = modes},
+    {"user", &conf_type_text, AT(user), "(that of informerd)",
+     .help = "name of the user that runs the program, with all groups of that user. Needs the "
+             "capabilities in informerd-handlers.conf",
+     .example = "alerts"},
+    {"group", &conf_type_text, AT(group), "(that of the user)",
+     .help = "name of the group that runs the program", .example = "alerts"},
+    {"directory", &conf_type_file, AT(directory), "/",
+     .help = "working directory of the program"},
+    {"umask", &conf_type_mode, AT(umask), "\"0027\"",
+     .help = "permissions that files of the program do not get, in octal"},
+    {"limits", NULL, AT(limits), NULL,
+     .help = "resource limits of the program; 0: those of informerd", .table = &limits_table},
     {"watches", &conf_type_list, AT(filter.watches), "(all)",
      .help = "act only on changes of the watches with these names",
      .of = &conf_type_name, .example = "[pods]", .min = 1},
@@ -393,8 +423,9 @@ static const struct conf_option handler_options[] = {
              "object that waits",
      .choices = delivers},
     {"concurrency", &conf_type_number, AT(concurrency), "1",
-     .help = "how many objects are worked on at the same time",
-     .min = 1, .max = CONCURRENCY_MAX},
+     .help = "how many objects are worked on at the same time, at most 64; with mode: stream, how many "
+             "records may wait for their acknowledgement, at most 4096",
+     .min = 1, .max = CONF_STREAM_CONCURRENCY_MAX},
     {"timeout", &conf_type_duration, AT(timeout_ms), "30s",
      .help = "how long a run may take; then its process group gets SIGTERM, 2s later SIGKILL",
      .min = 100, .max = 24 * HOUR},

@@ -217,6 +217,7 @@ struct handler *handler_new(struct handler_host *host, const struct handler_sett
     h->output.name = h->name;
     h->output.ops = &output_ops;
     task_init(&h->pump, PHASE_PUMP, handler_start_runs);
+    task_init(&h->flush, PHASE_FLUSH, handler_flush);
     list_init(&h->ready);
     h->minute_ms = clock_now_ms(host->clock);
     list_init(&h->runs);
@@ -253,6 +254,8 @@ void handler_stop(struct handler *handler)
 {
     handler->stopped = true;
     task_cancel(&handler->pump);
+    task_cancel(&handler->flush);
+    journal_flush(handler->host->journal); /* what that task would have saved */
     handler_batch_stop(handler);
     list_for_each_safe(node, &handler->queue.objects) {
         struct handler_object *object = container_of(node, struct handler_object, node);

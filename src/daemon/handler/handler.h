@@ -98,6 +98,7 @@ enum handler_outcome {
     HANDLER_RETRY,   /* a temporary problem: repeated until it works */
     HANDLER_FAILED,  /* repeated up to retry_max times, then parked */
     HANDLER_REFUSED, /* parked at once: a repetition would fail again */
+    HANDLER_AGAIN,   /* delivered again at once; it was perhaps not even sent */
     HANDLER_SPLIT,   /* delivered again at once, each record in a run of its own */
 };
 
@@ -154,6 +155,7 @@ struct handler {
     bool stopped;
     bool paused;       /* by an administrator */
     struct task pump;  /* starts runs */
+    struct task flush; /* saves what became of those that have ended in this tick */
     struct list ready; /* of struct handler_object, in the order in which they became ready */
     struct list runs;
     size_t n_runs;
@@ -219,8 +221,9 @@ void handler_batch_stop(struct handler *handler);
 /* Makes the object of @record ready if it is idle and its first record waits; @ctx is the handler. */
 void handler_schedule_record(void *ctx, struct handler_record *record);
 
-/* The task `pump`. */
+/* The tasks `pump` and `flush`. */
 void handler_start_runs(struct task *task);
+void handler_flush(struct task *task);
 
 /* The queue has changed: with `overflow: wait`, holds or releases the watches. */
 void handler_update_hold(struct handler *handler);

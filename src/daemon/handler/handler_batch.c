@@ -10,7 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/base.h"
-#include "daemon/handler/handler.h"
+#include "daemon/handler/handler_kind.h"
 
 struct batch {
     struct handler_record **records;
@@ -82,7 +82,8 @@ bool handler_batch_is_ready(struct handler *handler)
     size_t max = max_of(handler);
     bool full;
     if (handler->stopped || handler->paused || list_empty(&handler->ready) ||
-        handler->wait.running || handler->n_runs >= handler->settings.concurrency)
+        handler->wait.running || handler->n_runs >= handler->settings.concurrency ||
+        (handler->settings.kind->is_ready && !handler->settings.kind->is_ready(handler)))
         return false;
     if (max == 1 || !handler->settings.batch_within_ms || handler->gathered)
         return true;

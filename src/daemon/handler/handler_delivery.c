@@ -156,6 +156,7 @@ static void settle_record(struct handler *h, struct handler_record *record,
     record->failures += outcome == HANDLER_FAILED;
     switch (outcome) {
     case HANDLER_DONE: handler_queue_remove(&h->queue, record); break; /* its object stays */
+    case HANDLER_AGAIN: handler_queue_move(&h->queue, record, RECORD_WAITING); break;
     case HANDLER_SPLIT:
         summary->split++;
         record->alone = true;
@@ -251,6 +252,11 @@ static void free_run(struct handler *h, struct handler_run *run)
     free(run);
 }
 
+void handler_flush(struct task *task)
+{
+    journal_flush(container_of(task, struct handler, flush)->host->journal);
+}
+
 void handler_run_result(struct handler_run *run, const struct handler_result *result)
 {
     struct handler *h = run->handler;
@@ -271,9 +277,12 @@ void handler_run_result(struct handler_run *run, const struct handler_result *re
     if (!h->stopped)
         task_schedule(h->host->clock, &h->pump);
     handler_update_hold(h);
-    journal_flush(h->host->journal); /* saves that it has ended */
-    if (h->stopped)
+    if (!h->stopped) {
+        task_schedule(h->host->clock, &h->flush); /* saves that it has ended */
+    } else {
+        journal_flush(h->host->journal);
         h->host->on_run_end(h->host);
+    }
 }
 
 void handler_run_end(struct handler_run *run, enum handler_outcome outcome, const char *why)

@@ -7,7 +7,7 @@
  *     others          repeated retry.max times, then parked; likewise a signal, a timeout, too much
  *                     output, or a program that can't be started
  *
- * Its output goes to the daemon's log, the first lines of each run. What limits a program is described
+ * The part of the handler is its struct handler_program. Its output goes to the daemon's log, the first lines of each run. What limits a program is described
  * in seam/child.h.
  */
 #include <assert.h>
@@ -17,22 +17,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sysexits.h>
-#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/base.h"
-#include "base/err.h"
 #include "daemon/handler/handler_kind.h"
+#include "daemon/handler/handler_program.h"
 
 enum {
     OUTPUT_MAX = 256 * 1024, /* LIMIT: bytes of stdout, and of stderr, after which a run fails */
     OUTPUT_LINE_MAX = 500,   /* LIMIT: bytes of a line of it that are logged */
     VARIABLES_MAX = 32,      /* of a record; see put_environment() in handler.c */
-};
-
-/* The part of a handler. */
-struct exec_part {
-    const char **argv; /* owned; ends with NULL */
 };
 
 struct exec_run {
@@ -59,18 +53,12 @@ static void log_output(struct exec_run *r, const char *stream, enum inf_log_leve
                     text.len);
 }
 
-/* A process or descriptor may be available later. */
-static bool is_shortage(int error)
-{
-    return error == EAGAIN || error == ENOMEM || error == EMFILE || error == ENFILE;
-}
-
 static enum handler_outcome outcome_of(const struct child_end *end)
 {
     if (end->fate == CHILD_EXITED && end->code == 0)
         return HANDLER_DONE;
     if ((end->fate == CHILD_EXITED && end->code == EX_TEMPFAIL) ||
-        (end->fate == CHILD_UNSTARTED && is_shortage(end->code)))
+        (end->fate == CHILD_UNSTARTED && handler_program_is_shortage(end->code)))
         return HANDLER_RETRY;
     return HANDLER_FAILED;
 }
@@ -107,13 +95,14 @@ static void collect_variables(const struct handler_record *record, const char *a
 static struct handler_run *exec_start(struct handler *handler,
                                       struct handler_record *const *records, size_t n)
 {
-    const struct exec_part *part = handler->part;
+    const struct handler_program *program = handler->part;
     const struct handler_record *record = records[0];
     struct exec_run *r = NEW(struct exec_run);
     const char *env[VARIABLES_MAX];
     char attempt[40];
     struct child_spec spec = {
-        .argv = part->argv,
+        .argv = program->argv,
+        .context = program->context,
         .env = env,
         .clean_env = true,
         .input = handler_record_line(record),
@@ -141,45 +130,18 @@ static void exec_cancel(struct handler_run *run)
 
 static bool exec_is_set(const struct conf_handler *conf)
 {
-    return conf->exec.count > 0;
-}
-
-static int exec_check(const struct conf_handler *conf, struct inf_error *err)
-{
-    if (exec_is_set(conf) && conf->exec.items[0][0] != '/')
-        return err_set(err, INF_ECONF,
-                       "the program must be an absolute path, like /usr/local/bin/page");
-    return 0;
-}
-
-static char *exec_advise(const struct conf_handler *conf)
-{
-    const char *program = conf->exec.items[0];
-    return access(program, X_OK) == 0
-               ? NULL
-               : xasprintf("'%s' cannot be executed: %s", program, strerror(errno));
-}
-
-static void free_argv(struct exec_part *part)
-{
-    for (size_t i = 0; part->argv && part->argv[i]; i++)
-        free((char *)(uintptr_t)part->argv[i]);
-    free(part->argv);
+    return conf->exec.count > 0 && conf->mode == CONF_EXEC_RUN;
 }
 
 static void exec_configure(struct handler *handler, const struct conf_handler *conf)
 {
-    struct exec_part *part = handler->part ? handler->part : NEW(struct exec_part);
-    free_argv(part);
-    part->argv = xcalloc(conf->exec.count + 1, sizeof(*part->argv));
-    for (size_t i = 0; i < conf->exec.count; i++)
-        part->argv[i] = xstrdup(conf->exec.items[i]);
-    handler->part = part;
+    handler->part = handler->part ? handler->part : NEW(struct handler_program);
+    handler_program_set(handler->part, conf);
 }
 
 static void exec_close(struct handler *handler)
 {
-    free_argv(handler->part);
+    handler_program_free(handler->part);
     free(handler->part);
     handler->part = NULL;
 }
@@ -187,8 +149,9 @@ static void exec_close(struct handler *handler)
 const struct handler_kind handler_exec = {
     .name = "exec",
     .is_set = exec_is_set,
-    .check = exec_check,
-    .advise = exec_advise,
+    .check = handler_program_check,
+    .permit = handler_program_permit,
+    .advise = handler_program_advise,
     .configure = exec_configure,
     .close = exec_close,
     .start = exec_start,

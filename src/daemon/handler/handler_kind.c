@@ -5,6 +5,7 @@
 
 const struct handler_kind *const handler_kinds[] = {
     &handler_exec,
+    &handler_stream,
     NULL,
 };
 

@@ -21,6 +21,10 @@ struct handler_kind {
      * the remedy. NULL: always. */
     int (*check)(const struct conf_handler *conf, struct inf_error *err);
 
+    /* Whether this process can do it, before the configuration is applied. Returns 0, or -INF_ECONF with
+     * the remedy. NULL: always. */
+    int (*permit)(const struct conf_handler *conf, struct inf_error *err);
+
     /* A problem of the environment that may be solved later, for --check-config: "'/bin/x' cannot be
      * executed: ..."; the caller frees it. NULL, or returns NULL: none. */
     char *(*advise)(const struct conf_handler *conf);
@@ -31,6 +35,10 @@ struct handler_kind {
 
     /* Frees handler->part. There are no runs. */
     void (*close)(struct handler *handler);
+
+    /* Whether a run can be started now; if not, the kind schedules handler->pump when that changes. NULL:
+     * always. */
+    bool (*is_ready)(struct handler *handler);
 
     /* Starts to deliver the records of @run and returns its memory, of which the struct handler_run is the
      * first member; the caller fills it in. handler_run_end() follows, never before this function
@@ -43,6 +51,8 @@ struct handler_kind {
 };
 
 extern const struct handler_kind handler_exec;
+extern const struct handler_kind
+    handler_stream; /* with the key of handler_exec, and mode: stream */
 
 /* Ends with NULL. */
 extern const struct handler_kind *const handler_kinds[];

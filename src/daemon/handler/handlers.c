@@ -14,6 +14,7 @@
 #include "base/alloc.h"
 #include "base/base.h"
 #include "base/err.h"
+#include "daemon/handler/handler_kind.h"
 
 #define QUEUE_PREFIX "handler "
 #define PAUSE_PREFIX "paused handler " /* such a queue exists while the handler is paused */
@@ -162,6 +163,8 @@ int handlers_check(const struct handler_settings *settings, size_t n, struct inf
         if (!filter)
             return err ? err_wrap(err, "handler '%s'", settings[i].name) : -INF_EINVAL;
         filter_free(filter);
+        if (settings[i].kind->permit && settings[i].kind->permit(settings[i].conf, err) < 0)
+            return err_wrap(err, "handler '%s'", settings[i].name);
     }
     return 0;
 }
