@@ -4,7 +4,7 @@
  *     | len | crc | type | flags | 0 | owner | number | body ... |
  *       4     4     1      1      2    4       8
  *
- * `len` is the size of the whole record, `crc` the CRC-32 (zlib) of everything after it. Numbers are
+ * `len` is the size of the whole record, `crc` the CRC-32C of everything after it. Numbers are
  * in the byte order of the machine: a state is read on the host that wrote it.
  *
  *     type         owner             number             body
@@ -35,7 +35,7 @@
 #include "base/str.h"
 
 enum {
-    RECORD_VERSION = 3,              /* of the format; files of another one are discarded */
+    RECORD_VERSION = 4,              /* of the format; files of another one are discarded */
     RECORD_HEAD = 24,                /* bytes before the body */
     RECORD_LABELS_MAX = 1024 * 1024, /* LIMIT: bytes of a label set; longer ones are not written */
 };
