@@ -59,7 +59,8 @@ void state_put(struct inf_state_stream *stream, const struct inf_object *object,
 /* Adds the deletion of the object with the key of @object, if the stream has one. */
 void state_delete(struct inf_state_stream *stream, const struct inf_object *object);
 
-/* Hands up to @n objects that were loaded to @take, in no particular order.
+/* Hands up to @n objects that were loaded to @take, mostly in the order of their keys; none while they are
+ * sorted.
  * Afterwards the stream is not restored any more if there are no others. Returns whether there are
  * others. @take must not change the stream. */
 bool state_stream_take(struct inf_state_stream *stream, size_t n, saved_object_fn *take, void *ctx);

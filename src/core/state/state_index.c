@@ -88,21 +88,42 @@ static uint32_t add_loaded(struct loaded_list *list, struct loaded_object object
 
 bool loaded_list_free_some(struct loaded_list *list, size_t n)
 {
+    if (list->order.items) { /* from now on in the order of the list */
+        key_order_free(&list->order);
+        list->next = 0;
+    }
     for (; list->next < list->len; list->next++, n--) {
         if (!n)
             return false;
         release_object(list, &list->objects[list->next]);
     }
     free(list->objects);
+    key_order_free(&list->order);
     *list = (struct loaded_list){0};
     return true;
+}
+
+bool live_index_sort_some(struct live_index *index, size_t n)
+{
+    return key_order_continue(&index->loaded.order, &index->loaded, n);
+}
+
+/* The next one in their order, which may be taken or released already; NULL: there are no more. */
+static struct loaded_object *next_loaded(struct loaded_list *list)
+{
+    const struct key_order *order = &list->order;
+    size_t at = list->next, len = order->items ? order->count : list->len;
+    if (at >= len)
+        return NULL;
+    list->next++;
+    return &list->objects[order->items ? order->items[at].number : at];
 }
 
 bool live_index_take(struct live_index *index, struct loaded_object *ret_object)
 {
     struct loaded_list *list = &index->loaded;
-    while (list->next < list->len) {
-        struct loaded_object *object = &list->objects[list->next++];
+    struct loaded_object *object;
+    while ((object = next_loaded(list))) {
         if (!object->object)
             continue;
         *ret_object = *object;
@@ -115,6 +136,7 @@ bool live_index_take(struct live_index *index, struct loaded_object *ret_object)
         index->shards[s].loaded = NULL;
     }
     free(list->objects);
+    key_order_free(&list->order);
     *list = (struct loaded_list){0};
     return false;
 }

@@ -7,8 +7,8 @@
  * probability of 3 in 10^8.
  *
  * While a stream is restored, the index also holds its loaded objects, until they are taken: in a list
- * in the order of the files. That is also their order in memory, and mostly that of their keys, because
- * a list of the server is sorted.
+ * in the order of the files. That is also their order in memory. They are taken in the order of their keys
+ * (state_order.h).
  */
 #ifndef CORE_STATE_INDEX_H
 #define CORE_STATE_INDEX_H
@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #include "core/state/state_labels.h"
+#include "core/state/state_order.h"
 
 struct inf_object;
 
@@ -55,7 +56,8 @@ struct loaded_list {
     struct loaded_object *objects;
     size_t len, cap;
     size_t count; /* of objects that were not taken */
-    size_t next;  /* all before it were taken */
+    size_t next;  /* in their order: all before it were taken */
+    struct key_order order;
 };
 
 /* A zeroed struct is empty. */
@@ -76,6 +78,9 @@ struct place live_index_load(struct live_index *index, uint64_t hash, struct pla
 
 /* Removes it; returns the place it had. */
 struct place live_index_remove(struct live_index *index, uint64_t hash);
+
+/* Sorts the loaded objects, in steps of about @n. Returns true when that is done. */
+bool live_index_sort_some(struct live_index *index, size_t n);
 
 /* Takes the next loaded object, with its references. Returns false if there are no more; then their
  * list was freed. */

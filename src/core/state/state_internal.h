@@ -8,6 +8,7 @@
  *     state_apply.c      applies one record              state_labels.c   label sets of objects
  *     state_suspend.c    errors, and the return          state_io.c       operations on files
  *     state_compact.c    removes old files               state_segment.c  which files there are
+ *     state_index.c      where records are               state_order.c    sorts loaded objects
  */
 #ifndef CORE_STATE_INTERNAL_H
 #define CORE_STATE_INTERNAL_H

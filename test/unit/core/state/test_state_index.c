@@ -8,13 +8,16 @@
 #include <cmocka.h>
 
 #include "base/alloc.h"
+#include "base/base.h"
 #include "base/rng.h"
 #include "builders.h"
+#include "core/object/object.h"
 #include "core/state/state_index.h"
 
 enum {
     KEYS = 500,
     STEPS = 20000,
+    MANY = 2 * ORDER_MIN + 203,
 };
 
 /* Hashes that fall into few slots of few shards, so that runs are long. */
@@ -82,6 +85,72 @@ static void loaded_objects_are_taken_once(void **state)
     inf_object_unref(object);
 }
 
+/* Loads @n objects with keys in a random order; the keys of some differ late, those of others early. */
+static void load_unordered(struct live_index *index, unsigned n)
+{
+    struct rng rng = {3};
+    for (unsigned i = 0; i < n; i++) {
+        unsigned number = (unsigned)(i * UINT64_C(7919) % n);
+        char *key =
+            xasprintf(rng_below(&rng, 2) ? "team/a-long-common-beginning-%u" : "team/%u", number);
+        live_index_load(index, hash_of(i), (struct place){1, i + 1, 1},
+                        (struct loaded_object){.object = pod(key, "u", 1, 1)});
+        free(key);
+    }
+}
+
+static void sort_all(struct live_index *index, size_t n)
+{
+    while (!live_index_sort_some(index, n))
+        continue;
+}
+
+static void many_loaded_objects_are_taken_in_the_order_of_their_keys(void **state)
+{
+    static const size_t slices[] = {1, 7, 100000};
+    (void)state;
+    for (size_t s = 0; s < ARRAY_LEN(slices); s++) {
+        struct live_index index = {0};
+        struct loaded_object taken, before = {0};
+        size_t n = 0;
+        load_unordered(&index, MANY);
+        for (unsigned i = 0; i < MANY; i += 3)
+            live_index_remove(&index, hash_of(i));
+        sort_all(&index, slices[s]);
+        for (; live_index_take(&index, &taken); n++) {
+            if (before.object)
+                assert_true(str_cmp(object_key(before.object), object_key(taken.object)) < 0);
+            inf_object_unref(before.object);
+            before = taken;
+        }
+        inf_object_unref(before.object);
+        assert_int_equal(n, MANY - (MANY + 2) / 3);
+        live_index_clear(&index);
+    }
+}
+
+/* Objects may be replaced, removed and discarded between any two steps; the sanitizer detects leaks. */
+static void objects_that_are_sorted_may_be_released_at_any_step(void **state)
+{
+    (void)state;
+    for (unsigned steps = 0; steps < 40 * MANY; steps += 4999) {
+        struct live_index index = {0};
+        struct loaded_object taken;
+        struct loaded_list rest;
+        load_unordered(&index, MANY);
+        if (steps && live_index_sort_some(&index, steps))
+            for (unsigned i = 0; i < 10 && live_index_take(&index, &taken); i++)
+                inf_object_unref(taken.object);
+        for (unsigned i = 0; i < MANY; i += 2)
+            live_index_put(&index, hash_of(i), (struct place){2, i + 1, 1});
+        if (steps % 2)
+            sort_all(&index, 1000);
+        rest = live_index_clear(&index);
+        while (!loaded_list_free_some(&rest, 100))
+            continue;
+    }
+}
+
 static void a_million_objects_need_at_most_54_bytes_each(void **state)
 {
     struct live_index index = {0};
@@ -101,6 +170,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(it_equals_a_plain_array_after_random_changes),
         cmocka_unit_test(loaded_objects_are_taken_once),
+        cmocka_unit_test(many_loaded_objects_are_taken_in_the_order_of_their_keys),
+        cmocka_unit_test(objects_that_are_sorted_may_be_released_at_any_step),
         cmocka_unit_test(a_million_objects_need_at_most_54_bytes_each),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
