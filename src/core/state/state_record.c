@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "base/crc32c.h"
+#include "base/checksum.h"
 
 struct record_head {
     uint32_t len;
@@ -27,7 +27,7 @@ const char record_magic[8] = {'i', 'n', 'f', 's', 't', 'a', 't', 'e'};
 static uint32_t record_crc(const char *record, size_t len)
 {
     size_t skip = offsetof(struct record_head, type);
-    return crc32c(record + skip, len - skip);
+    return checksum(record + skip, len - skip);
 }
 
 size_t record_begin(struct buf *out, const struct record *record)

@@ -4,7 +4,7 @@
  *     | len | crc | type | flags | 0 | owner | number | body ... |
  *       4     4     1      1      2    4       8
  *
- * `len` is the size of the whole record, `crc` the CRC-32C of everything after it. Numbers are
+ * `len` is the size of the whole record, `crc` the checksum (base/checksum.h) of everything after it. Numbers are
  * in the byte order of the machine: a state is read on the host that wrote it.
  *
  *     type         owner             number             body
