@@ -15,7 +15,7 @@ cc     := $(notdir $(firstword $(CC)))
 tested := build-test-$(cc)
 
 .NOTPARALLEL:
-.PHONY: build test test-full run e2e bench bench-api realistic steps instructions memory fuzz format tidy install clean help
+.PHONY: build test test-full run e2e bench bench-api bench-handlers realistic steps instructions memory fuzz format tidy install clean help
 
 build: setup-build build/made-with-$(cc) ## build the release in build/
 	@ninja -C build product >&2
@@ -61,6 +61,10 @@ instructions: setup-instructions build ## count instructions per change; fails i
 bench-api: setup-e2e build ## measure the local API against kube-apiserver: CPU per request, object and watch event; ARGS=--no-peer
 	@ninja -C build test/bench/api_load >&2
 	@python3 test/bench/local_api.py build $(ARGS)
+
+bench-handlers: setup-test build ## measure handlers: records a second, and the event log while one hangs; fails below the goals
+	@ninja -C build test/bench/replay test/bench/log_reader >&2
+	@python3 test/bench/handlers.py build $(ARGS)
 
 memory: setup-test build ## measure memory per object and watch; fails above the documented limits
 	@ninja -C build test/bench/hold test/bench/bench_memory test/bench/bench_state test/kubesim/kubesim >&2

@@ -117,6 +117,7 @@ static struct place *find_place(struct inf_state *state, const struct record *re
 {
     struct inf_state_stream *stream;
     struct inf_state_queue *queue;
+    struct queue_piece *piece;
     struct place *place;
     if (record->type == RECORD_OBJECT) {
         stream = stream_by_number(state, record->owner);
@@ -129,12 +130,8 @@ static struct place *find_place(struct inf_state *state, const struct record *re
         return NULL;
     if (record->type != RECORD_LINES || !(queue = queue_by_number(state, record->owner)))
         return NULL;
-    list_for_each(node, &queue->pieces) {
-        place = &container_of(node, struct queue_piece, node)->place;
-        if (is_at(place, state->oldest, offset))
-            return place;
-    }
-    return NULL;
+    piece = queue_find_piece(queue, record->number);
+    return piece && is_at(&piece->place, state->oldest, offset) ? &piece->place : NULL;
 }
 
 /* The number of an object's label set is another one in another segment. */

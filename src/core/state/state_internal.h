@@ -111,9 +111,10 @@ struct inf_state_queue {
     char *name;
     uint64_t end;
     uint64_t confirmed;
-    bool confirmed_changed; /* in the current batch */
-    struct list pieces;     /* of struct queue_piece, by position */
-    struct buf pending;     /* found when it was loaded */
+    bool confirmed_changed;    /* in the current batch */
+    struct list pieces;        /* of struct queue_piece, by position */
+    struct queue_piece *found; /* by the last queue_find_piece(); NULL: none */
+    struct buf pending;        /* found when it was loaded */
     uint64_t pending_end;
 };
 
@@ -372,6 +373,9 @@ void queue_define(struct inf_state_queue *queue);
 void queue_put_confirm(struct inf_state_queue *queue);
 void queue_add_piece(struct inf_state_queue *queue, struct queue_piece piece);
 void queue_drop_confirmed(struct inf_state_queue *queue);
+
+/* The piece that begins at this position; NULL: none. Fast if that is near the one of the last call. */
+struct queue_piece *queue_find_piece(struct inf_state_queue *queue, uint64_t begin);
 void queue_forget(struct inf_state_queue *queue);
 void queue_free(struct inf_state_queue *queue);
 

@@ -42,6 +42,8 @@ struct inf_state_queue *queue_make(struct inf_state *state, uint32_t number, str
 static void free_piece(struct inf_state_queue *queue, struct queue_piece *piece)
 {
     segment_dead(queue->state, &piece->place);
+    if (queue->found == piece)
+        queue->found = NULL;
     list_remove(&piece->node);
     free(piece->bytes);
     free(piece);
@@ -91,6 +93,23 @@ void queue_drop_confirmed(struct inf_state_queue *queue)
             break;
         free_piece(queue, piece);
     }
+}
+
+/* Compaction finds one after the other: a search from the first piece each time would take minutes for
+ * the queue of a handler with 100,000 records. */
+struct queue_piece *queue_find_piece(struct inf_state_queue *queue, uint64_t begin)
+{
+    struct list *node = queue->found ? &queue->found->node : queue->pieces.next;
+    while (node != &queue->pieces && container_of(node, struct queue_piece, node)->begin > begin)
+        node = node->prev;
+    if (node == &queue->pieces)
+        return NULL; /* before the first one: it is confirmed */
+    while (node != &queue->pieces && container_of(node, struct queue_piece, node)->begin < begin)
+        node = node->next;
+    if (node == &queue->pieces)
+        return NULL;
+    queue->found = container_of(node, struct queue_piece, node);
+    return queue->found->begin == begin ? queue->found : NULL;
 }
 
 void queue_define(struct inf_state_queue *queue)

@@ -112,6 +112,7 @@ static struct handler_run *exec_start(struct handler *handler,
         .timeout_ms = handler->settings.timeout_ms,
     };
     assert(n == 1);
+    (void)n;
     snprintf(attempt, sizeof(attempt), "INFORMERD_ATTEMPT=%" PRIu32, record->runs);
     collect_variables(record, attempt, env);
     r->user.ops = &user_ops;

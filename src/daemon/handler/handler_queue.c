@@ -213,16 +213,15 @@ static void put_parked(const struct handler_queue *q, const struct handler_recor
 
 static void put_record(struct handler_queue *q, struct handler_record *r)
 {
-    char head[HEAD_MAX];
     size_t key_len = strlen(r->object->key);
-    int len = snprintf(head, sizeof(head), "R %" PRIu64 " %" PRId64 " %zu %zu %zu\n", r->id,
-                       r->time_us, key_len, r->env_len, r->line_len);
     if (!q->on_disk)
         return;
     r->begin = inf_state_queue_end(q->on_disk);
-    inf_state_queue_add(q->on_disk, head, (size_t)len);
-    inf_state_queue_add(q->on_disk, r->object->key, key_len);
-    inf_state_queue_add(q->on_disk, r->text, r->env_len + r->line_len);
+    buf_clear(&q->entry);
+    buf_printf(&q->entry, "R %" PRIu64 " %" PRId64 " %zu %zu %zu\n%s", r->id, r->time_us, key_len,
+               r->env_len, r->line_len, r->object->key);
+    buf_put(&q->entry, r->text, r->env_len + r->line_len);
+    inf_state_queue_add(q->on_disk, q->entry.bytes, q->entry.len); /* one piece of the state */
     if (r->state == RECORD_PARKED)
         put_parked(q, r);
 }
@@ -390,4 +389,5 @@ void handler_queue_free(struct handler_queue *queue)
         handler_object_release(queue, object);
     }
     hashmap_free(&queue->by_key);
+    buf_free(&queue->entry);
 }

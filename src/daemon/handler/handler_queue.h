@@ -31,6 +31,7 @@
 
 #include "informer/state.h"
 
+#include "base/buf.h"
 #include "base/hashmap.h"
 #include "base/list.h"
 #include "base/siphash.h"
@@ -95,6 +96,7 @@ struct handler_queue {
     struct list objects;
     struct list records;             /* by id */
     struct inf_state_queue *on_disk; /* NULL: none */
+    struct buf entry;                /* for put_record(): an entry of the log */
     uint64_t next_id;
     size_t counts[RECORD_STATES];
     size_t bytes;        /* of all records but parked ones */

@@ -273,6 +273,7 @@ static struct handler_run *stream_start(struct handler *handler,
     struct stream_run *r = NEW(struct stream_run);
     struct str line = handler_record_line(records[0]);
     assert(n == 1);
+    (void)n;
     r->seq = handler_record_seq(records[0]);
     buf_put(&p->unwritten, line.at, line.len);
     task_schedule(handler->host->clock, &p->writer);

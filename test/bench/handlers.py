@@ -1,0 +1,147 @@
+#!/usr/bin/env python3
+"""handlers.py BUILD: measures handlers, and compares the figures with the goals.
+
+stream   records a second that a program with mode: stream acknowledges: those that waited while the handler was paused, and
+         those of changes at full speed, with everything that informerd does for a change
+hang     latency of the event log at 1,000 changes a second, without a handler and beside handlers that hang
+
+Each row is a function; its figures are lines of the table.
+"""
+import argparse
+import contextlib
+import json
+import shutil
+import socket
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+sys.dont_write_bytecode = True  # no __pycache__ in the source tree
+
+import pod
+from actors import SERVER_CORE, Informerd, Server
+from bench import RECORDINGS, Certificates
+from life import KUBECONFIG
+
+PODS, SIZE, NAMESPACES = 20_000, 1000, 20
+RECORDS = 100_000
+STREAM_GOAL = 50_000  # records a second
+PACE, PACED = 1000, 5000
+# Reads what the pipe has, and acknowledges it at once. Writes the time of the first and the last record of each RECORDS.
+SINK = '''import os, re, sys, time
+seqs, rest, count, first = re.compile(rb'"seq":(\\\\d+)'), b'', 0, 0
+while chunk := os.read(0, 1 << 20):
+    first = first or time.monotonic()
+    whole, newline, rest = (rest + chunk).rpartition(b'\\\\n')
+    found = seqs.findall(whole)
+    os.write(1, b''.join(seq + b'\\\\n' for seq in found))
+    count += len(found)
+    if count >= {records}:
+        with open({times!r}, 'a') as times:
+            times.write(f'{{first}} {{time.monotonic()}} {{count}}\\\\n')
+        count = first = 0
+'''.replace('\\\\', '\\')
+
+
+class World:
+    """A server with pods, and informerd with handlers."""
+
+    def __init__(self, build, handlers):
+        self.folder = Path(tempfile.mkdtemp(prefix='informerd-handlers-'))
+        certificates = Certificates(self.folder / 'pki')
+        certificates.server('server')
+        template = self.folder / 'pod'
+        template.write_text(pod.template(RECORDINGS, SIZE))
+        tools = build / 'test' / 'bench'
+        self.server = Server(tools, certificates.folder, template, PODS, NAMESPACES)
+        (self.folder / 'kubeconfig').write_text(KUBECONFIG.format(port=self.server.port, folder=certificates.folder))
+        more = f'handlers: {json.dumps([h(self.folder) for h in handlers])}\n'
+        self.informerd = Informerd(build / 'informerd', tools, self.folder, [], more)
+        self.informerd.wait_until_synced()
+
+    def change(self, count, rate=None):
+        """Returns the figures of the event log when it has all changes."""
+        self.informerd.expect(count)
+        self.server.send_command('change', count, *([rate] if rate else []))
+        return self.informerd.delivered()
+
+    def get(self, target):
+        with contextlib.closing(socket.socket(socket.AF_UNIX)) as web:
+            web.connect(str(self.folder / 'socket'))
+            web.sendall(f'GET {target} HTTP/1.1\r\nHost: informerd\r\nConnection: close\r\n\r\n'.encode())
+            answer = b''.join(iter(lambda: web.recv(65536), b'')).decode()
+        if ' 200 ' not in answer.splitlines()[0]:
+            raise RuntimeError(answer)
+        return answer
+
+    def control(self, command):
+        self.get(f'/informerd/v1/handlers/control?name=bench&command={command}')
+
+    def close(self):
+        self.informerd.end()
+        self.server.end()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def wait_for_lines(path, count):
+    while not path.exists() or len(path.read_text().splitlines()) < count:
+        time.sleep(0.05)
+    return [[float(word) for word in line.split()] for line in path.read_text().splitlines()]
+
+
+def stream(build):
+    def handler(folder):
+        sink = folder / 'sink.py'
+        sink.write_text(SINK.format(records=RECORDS, times=str(folder / 'times')))
+        return {'name': 'bench', 'mode': 'stream', 'concurrency': 4096, 'queue': '1024M',
+                'exec': ['/usr/bin/taskset', '-c', str(SERVER_CORE), sys.executable, str(sink)]}
+    with contextlib.closing(World(build, [handler])) as world:
+        world.control('pause')
+        world.change(RECORDS)
+        before = world.informerd.cpu()
+        world.control('resume')
+        (waited,) = wait_for_lines(world.folder / 'times', 1)
+        cpu = (world.informerd.cpu() - before) / RECORDS
+        world.change(RECORDS)
+        live = wait_for_lines(world.folder / 'times', 2)[1]
+    yield 'exec stream, records that waited, a second', waited[2] / (waited[1] - waited[0]), '>=', STREAM_GOAL
+    yield 'exec stream, CPU of informerd for each, us', cpu * 1e6, '', None
+    yield 'exec stream, changes at full speed, a second', live[2] / (live[1] - live[0]), '', None
+
+
+def hang(build):
+    programs = [lambda folder: {'name': 'run', 'exec': ['/usr/bin/sleep', '1000'], 'concurrency': 8, 'timeout': '1h'},
+                lambda folder: {'name': 'stream', 'mode': 'stream', 'exec': ['/usr/bin/sleep', '1000'], 'concurrency': 4096,
+                                'timeout': '1h'}]
+    figures = {}
+    for name, handlers in (('without a handler', []), ('beside handlers that hang', programs)):
+        with contextlib.closing(World(build, handlers)) as world:
+            world.change(PACED, PACE)
+            late = [world.change(PACED, PACE) for _ in range(3)]
+        figures[name] = {part: sorted(one[part] for one in late)[1] / 1e6 for part in ('p50', 'p99')}
+        yield f'event log {name}, median, ms', figures[name]['p50'], '', None
+        yield f'event log {name}, p99, ms', figures[name]['p99'], '', None
+    alone, beside = figures.values()
+    yield 'median beside handlers that hang, of that without', beside['p50'] / alone['p50'], '<=', 1.2
+
+
+ROWS = {'stream': stream, 'hang': hang}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument('build', type=Path)
+    parser.add_argument('rows', nargs='*', help=f'of {", ".join(ROWS)} (default: all)')
+    arguments = parser.parse_args()
+    missed = False
+    for name in arguments.rows or ROWS:
+        for what, figure, relation, goal in ROWS[name](arguments.build.resolve()):
+            met = goal is None or (figure >= goal if relation == '>=' else figure <= goal)
+            missed = missed or not met
+            print(f'{what:52}{figure:12,.2f}' + (f'   goal {relation} {goal:,}{"" if met else "   MISSED"}' if goal else ''), flush=True)
+    return missed
+
+
+if __name__ == '__main__':
+    sys.exit(main())
