@@ -20,6 +20,8 @@ extern const struct command ctl_overview;
 extern const struct command ctl_get;
 extern const struct command ctl_status;
 extern const struct command ctl_tail;
+extern const struct command ctl_history;
+extern const struct command ctl_show;
 extern const struct command ctl_handler;
 extern const struct command ctl_kubeconfig;
 extern const struct command ctl_token;

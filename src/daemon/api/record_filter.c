@@ -295,7 +295,7 @@ static bool selects_change(const struct record_filter *f, const struct record_li
 
 static bool selects_objects(const struct record_filter *f)
 {
-    return f->name || f->uid || f->verbs || f->labels || f->changed || f->text;
+    return f->involved || f->name || f->uid || f->verbs || f->labels || f->changed || f->text;
 }
 
 static bool selects_note(const struct record_filter *f, const struct record_line *r)
