@@ -253,8 +253,99 @@ class Changes(Page):
         self.assertLess(tab.run('document.querySelectorAll(".change").length'), 60)
         self.assertLess(tab.run('document.querySelectorAll("*").length'), 800)
         tab.key('G')
-        tab.wait('document.querySelector(".change[aria-selected=true]")')
+        tab.wait('document.querySelector(".change[aria-selected=true]") !== null')
         self.assertLess(tab.run('document.querySelectorAll(".change").length'), 60)
+
+
+def owned(name, owner, **more):
+    """A pod or replica set of an owner (kind, name, uid)."""
+    kind, owner_name, uid = owner
+    return {'metadata': {'name': name, 'namespace': 'shop', 'labels': {'app': 'web'}, 'ownerReferences': [
+        {'apiVersion': 'apps/v1', 'kind': kind, 'name': owner_name, 'uid': uid, 'controller': True}], **more.pop('meta', {})}, **more}
+
+
+class Objects(Page):
+    def setUp(self):
+        super().setUp()
+        put = self.sim.put
+        web, = put('deployments.apps', {'metadata': {'name': 'web', 'namespace': 'shop', 'labels': {'app': 'web'}},
+                                        'spec': {'replicas': 1}})
+        replicas, = put('replicasets.apps', owned('web-1', ('Deployment', 'web', web['metadata']['uid']), spec={'replicas': 1}))
+        self.pod, = put('pods', owned('web-1-a', ('ReplicaSet', 'web-1', replicas['metadata']['uid']), spec={
+            'nodeName': 'node-1', 'containers': [{'name': 'c', 'image': 'web:1'}]}, status={'phase': 'Running'}))
+        put('pods', {'metadata': {'name': 'other', 'namespace': 'billing'}, 'spec': {'containers': [{'name': 'c'}]}})
+        put('events', {'metadata': {'name': 'e1', 'namespace': 'shop'}, 'type': 'Warning', 'reason': 'BackOff',
+                       'message': 'restarting <b>c</b>', 'lastTimestamp': '2026-01-01T00:00:00Z',
+                       'involvedObject': {'kind': 'Pod', 'name': 'web-1-a', 'namespace': 'shop', 'uid': self.pod['metadata']['uid']}})
+        put('secrets', {'metadata': {'name': 'keys', 'namespace': 'shop'}, 'data': {'password': 'c2VjcmV0'}})
+        self.serve(watches=[{'resource': r, 'name': r.split('.')[0]} for r in (
+            'deployments.apps/v1', 'replicasets.apps/v1', 'pods', 'events', 'secrets')])
+
+    def names(self, tab):
+        return tab.run('[...document.querySelectorAll(".space .object-row:not([hidden])")].map(r => r.children[1].innerText)')
+
+    def wait_names(self, tab, *names):
+        wait_until(lambda: self.names(tab) == list(names), lambda: f'{names}, not {self.names(tab)}')
+
+    def test_the_table_has_kubectls_columns_and_follows_the_cluster(self):
+        tab = self.open('objects/sim/pods')
+        self.wait_names(tab, 'other', 'web-1-a')
+        self.assertEqual(tab.run('[...document.querySelectorAll(".head span")].map(s => s.innerText)'),
+                         ['Namespace', 'Name', 'Ready', 'Status', 'Restarts', 'Age'])
+        self.sim.put('pods', {'metadata': {'name': 'third', 'namespace': 'shop'}, 'spec': {'containers': [{'name': 'c'}]}})
+        self.wait_names(tab, 'other', 'third', 'web-1-a')
+        self.sim.control('delete', resource='pods', namespace='shop', name='third')
+        self.wait_names(tab, 'other', 'web-1-a')
+        self.assertEqual(tab.problems, [])
+
+    def test_search_by_name_label_namespace_and_kind(self):
+        tab = self.open('objects/sim/pods')
+        self.wait_names(tab, 'other', 'web-1-a')
+        for text, names in (('WEB', ['web-1-a']), ('app=web', ['web-1-a']), ('app!=web', ['other']), ('billing/', ['other'])):
+            tab.type('[data-key=search]', text)
+            self.wait_names(tab, *names)
+        tab.type('[data-key=search]', '')
+        tab.choose('[data-key=ns]', 'shop')
+        self.wait_names(tab, 'web-1-a')
+        tab.choose('[data-key=ns]', '')
+        tab.run('location.hash = "#/objects/_/all"')
+        tab.type('[data-key=search]', 'app=web')
+        wait_until(lambda: sorted(self.names(tab)) == ['Deployment', 'Pod', 'ReplicaSet'], 'all kinds')
+        tab.type('[data-key=search]', 'secret')
+        self.wait_names(tab, 'Secret')
+
+    def test_an_object_has_owners_events_and_marked_changes(self):
+        tab = self.open('objects/sim/pods')
+        self.wait_names(tab, 'other', 'web-1-a')
+        tab.type('[data-key=search]', 'web')
+        self.wait_names(tab, 'web-1-a')
+        tab.key('Escape')
+        tab.key('j')
+        tab.key('Enter')
+        tab.wait_text('Pod shop/web-1-a', 'BackOff', 'restarting <b>c</b>')
+        tree = tab.wait('document.querySelector(".tree")?.innerText', 'the tree')
+        self.assertEqual(tree.split(), 'Deployment web ReplicaSet web-1 Pod web-1-a'.split())
+        self.assertIn('image: web:1', tab.wait('document.querySelector(".yaml").innerText'))
+        changed = {**self.pod, 'status': {'phase': 'Failed'}}
+        changed['metadata'] = {k: v for k, v in changed['metadata'].items() if k != 'resourceVersion'}
+        self.sim.put('pods', changed)
+        tab.wait('[...document.querySelectorAll(".yaml mark")].some(m => m.innerText.includes("phase: Failed"))', 'the mark')
+        self.assertEqual(tab.run('document.querySelectorAll(".yaml mark").length'), 1)
+        tab.click('.tree a')
+        tab.wait_text('Deployment shop/web')
+        self.assertEqual(tab.run('location.hash'), '#/objects/sim/deployments.apps%2Fv1/shop/web')
+        self.assertEqual(tab.problems, [])
+
+    def test_secrets_have_no_values(self):
+        tab = self.open('objects/sim/secrets/shop/keys')
+        tab.wait_text('Only the metadata', 'name: keys')
+        self.assertNotIn('c2VjcmV0', tab.text())
+
+    def test_an_object_that_does_not_exist(self):
+        tab = self.open('objects/sim/pods/shop/gone')
+        tab.wait_text('Pod shop/gone', 'does not exist')
+        tab.run('location.hash = "#/objects/sim/widgets"')
+        tab.wait_text('widgets is not watched')
 
 
 class Keys(Page):

@@ -7,9 +7,10 @@
 import {hasSession, login, onSession} from '/page/api.js';
 import {h, setText} from '/page/dom.js';
 import {live} from '/page/live.js';
+import {objects} from '/page/objects.js';
 import {overview} from '/page/overview.js';
 
-const VIEWS = [overview, live];
+const VIEWS = [overview, live, objects];
 const KEYS = [
   ['1 …', 'select a view'],
   ['?', 'this list'],

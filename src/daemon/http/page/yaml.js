@@ -1,11 +1,11 @@
-// yaml.js - a JSON value as lines of YAML, as kubectl prints them; each line has the path of its field.
+// yaml.js - a JSON value as lines of YAML, as kubectl prints them. Fields that are given by their paths are marked.
 
-const PLAIN = /^[A-Za-z_./][\w./ -]*$/;
+const PLAIN = /^[A-Za-z_./][\w./@+-]*(?:[: ][\w./@+-]+)*$/;
 const SPECIAL = /^(?:true|false|yes|no|on|off|null|y|n|~)$/i;
 
 /* A string as YAML. Everything that could be read as another type or as syntax has quotes. */
 function quote(text) {
-  return PLAIN.test(text) && !SPECIAL.test(text) && !text.endsWith(' ') ? text : JSON.stringify(text);
+  return PLAIN.test(text) && !SPECIAL.test(text) ? text : JSON.stringify(text);
 }
 
 function scalar(value) {
@@ -29,39 +29,71 @@ function empty(value) {
   return Array.isArray(value) ? '[]' : value !== null && typeof value === 'object' ? '{}' : scalar(value);
 }
 
-function put(lines, value, indent, path, first) {
-  const pad = '  '.repeat(indent);
-  if (Array.isArray(value)) {
-    value.forEach((element, i) => {
-      const own = elementPath(path, element, i);
-      if (isBlock(element))
-        put(lines, element, indent + 1, own, `${pad}- `);
-      else
-        lines.push({text: `${pad}- ${empty(element)}`, path: own});
-    });
-    return;
-  }
-  Object.entries(value).forEach(([key, child], i) => {
-    const own = path ? `${path}.${key}` : key, lead = i === 0 && first ? first : pad;
-    if (typeof child === 'string' && child.includes('\n')) {
-      lines.push({text: `${lead}${quote(key)}: |${child.endsWith('\n') ? '' : '-'}`, path: own});
-      for (const line of child.replace(/\n$/, '').split('\n'))
-        lines.push({text: `${'  '.repeat(indent + 1)}${line}`, path: own});
-    } else if (isBlock(child)) {
-      lines.push({text: `${lead}${quote(key)}:`, path: own});
-      put(lines, child, Array.isArray(child) ? indent : indent + 1, own, '');
-    } else {
-      lines.push({text: `${lead}${quote(key)}: ${empty(child)}`, path: own});
-    }
-  });
+/* The path of a member, as in the records of changes. */
+function memberPath(path, key) {
+  if (!/^[\w-]+$/.test(key))
+    return `${path}[${JSON.stringify(key)}]`;
+  return path ? `${path}.${key}` : key;
 }
 
-/* [{text, path}] */
-export function yamlLines(value) {
-  const lines = [];
-  if (isBlock(value))
-    put(lines, value, 0, '', '');
+/* Where the lines go, and the marks by path. A mark holds for everything below its path. */
+class Writer {
+  constructor(marks) {
+    this.lines = [];
+    this.marks = marks;
+  }
+
+  markOf(path, inherited) {
+    return this.marks.get(path) || inherited;
+  }
+
+  putList(list, indent, path, inherited) {
+    const pad = '  '.repeat(indent);
+    list.forEach((element, i) => {
+      const own = elementPath(path, element, i), mark = this.markOf(own, inherited);
+      if (Array.isArray(element) && element.length) {
+        this.lines.push({text: `${pad}-`, mark});
+        this.putList(element, indent + 1, own, mark);
+      } else if (isBlock(element))
+        this.putObject(element, indent + 1, own, mark, `${pad}- `);
+      else
+        this.lines.push({text: `${pad}- ${empty(element)}`, mark});
+    });
+  }
+
+  /* @first replaces the indentation of the first line. */
+  putObject(object, indent, path, inherited, first) {
+    Object.entries(object).forEach(([key, value], i) => {
+      const own = memberPath(path, key), mark = this.markOf(own, inherited);
+      this.putMember(`${i === 0 && first ? first : '  '.repeat(indent)}${quote(key)}:`, value, indent, own, mark);
+    });
+  }
+
+  putMember(lead, value, indent, path, mark) {
+    if (typeof value === 'string' && value.includes('\n')) {
+      this.lines.push({text: `${lead} |${value.endsWith('\n') ? '' : '-'}`, mark});
+      for (const line of value.replace(/\n$/, '').split('\n'))
+        this.lines.push({text: `${'  '.repeat(indent + 1)}${line}`, mark});
+    } else if (isBlock(value)) {
+      this.lines.push({text: lead, mark});
+      if (Array.isArray(value))
+        this.putList(value, indent, path, mark);
+      else
+        this.putObject(value, indent + 1, path, mark, '');
+    } else {
+      this.lines.push({text: `${lead} ${empty(value)}`, mark});
+    }
+  }
+}
+
+/* [{text, mark}]: the lines, each with the mark of its field or of one above it. @marks: path -> mark. */
+export function yamlLines(value, marks = new Map()) {
+  const writer = new Writer(marks);
+  if (!isBlock(value))
+    return [{text: empty(value)}];
+  if (Array.isArray(value))
+    writer.putList(value, 0, '', undefined);
   else
-    lines.push({text: empty(value), path: ''});
-  return lines;
+    writer.putObject(value, 0, '', undefined, '');
+  return writer.lines;
 }

@@ -1,0 +1,296 @@
+// objects.js - the view of objects: a table with kubectl's columns that follows the cluster, and one object beside it.
+//
+// The table of one resource is a list and then a watch, as Tables. 'All kinds' lists the metadata of every resource instead,
+// to search by name or label; it is loaded once.
+
+import {Failure, followLines, getJson} from '/page/api.js';
+import {findResource, listPath, METADATA_LIST, pageLink, resources, TABLE} from '/page/discovery.js';
+import {age, count, h, plural, setText} from '/page/dom.js';
+import {labelTests} from '/page/filter.js';
+import {VirtualList} from '/page/list.js';
+import {ObjectPane} from '/page/object.js';
+
+const ALL = 'all';
+const DRAW_MS = 250;
+const RETRY_MS = 2000;
+const NARROW_REM = 40; // below it: fewer columns, and the namespace with the name
+const WIDE_REM = 100;
+const WIDTH_ROWS = 300; // rows that determine the widths of columns
+
+let view = null;
+const settings = {search: '', ns: ''};
+
+/* Words are parts of names; words with = or ! are labels. */
+function searchOf({search, ns}) {
+  const words = search.toLowerCase().split(/[\s]+/).filter(Boolean);
+  const tests = labelTests(search.split(/\s+/).filter(w => /[=!]/.test(w)).join(',')), names = words.filter(w => !/[=!]/.test(w));
+  return row => (!ns || row.ns === ns) && names.every(w => row.hay.includes(w)) && tests.every(test => test(row.labels));
+}
+
+function rowOf(resource, metadata, cells) {
+  return {resource, uid: metadata.uid, ns: metadata.namespace || '', name: metadata.name, labels: metadata.labels || {},
+    created: Date.parse(metadata.creationTimestamp), cells, hay: `${resource.kind} ${metadata.namespace || ''}/${metadata.name}`.toLowerCase()};
+}
+
+class ObjectsView {
+  constructor(main) {
+    this.rows = new Map(); // uid -> row
+    this.found = [];
+    this.columns = [];
+    this.resource = null;
+    this.abort = null;
+    this.list = new VirtualList({label: 'Objects', item: i => this.found[i], makeRow: () => h('.object-row'),
+      fillRow: (element, row) => this.fillRow(element, row), onSelect: i => this.paneElement.hidden || this.go(this.found[i]),
+      onOpen: i => this.go(this.found[i])});
+    this.build(main);
+    this.pane = new ObjectPane(this.paneElement, () => this.closePane());
+    this.timer = setInterval(() => this.refresh(), DRAW_MS);
+    this.ages = setInterval(() => this.list.draw(), 1000);
+  }
+
+  close() {
+    this.abort?.abort();
+    clearInterval(this.timer);
+    clearInterval(this.ages);
+    this.pane.close();
+    this.list.close();
+  }
+
+  build(main) {
+    this.search = h('input.main', {type: 'search', 'aria-label': 'Name, kind or label', placeholder: 'Name, or label like app=web (/)', autocomplete: 'off',
+      spellcheck: 'false', value: settings.search, 'data-key': 'search', oninput: event => this.set('search', event.target.value)});
+    this.kinds = h('select', {'aria-label': 'Kind', 'data-key': 'kind', onchange: event => { location.hash = event.target.value; }});
+    this.namespaces = h('select', {'aria-label': 'Namespace', 'data-key': 'ns', onchange: event => this.set('ns', event.target.value)});
+    this.status = h('span.muted', {role: 'status'});
+    this.message = h('p.message', {hidden: true});
+    this.head = h('.object-row.head', {'aria-hidden': 'true'});
+    this.paneElement = h('aside.pane', {'aria-label': 'Object', hidden: true, tabindex: '-1'});
+    main.replaceChildren(h('.objects.split', {},
+      h('.front', {}, h('h1.hidden', {}, 'Objects'),
+        h('form.tools', {role: 'search', 'aria-label': 'Search objects', onsubmit: event => event.preventDefault()}, this.search, this.kinds, this.namespaces, this.status),
+        this.message, this.head, this.list.element),
+      this.paneElement));
+  }
+
+  /* ---- the resource ---- */
+
+  /* What the address says: cluster, resource, namespace, name. */
+  async route([cluster = '', id = '', ns = '', name = '']) {
+    const turn = this.turn = (this.turn || 0) + 1;
+    try {
+      const all = await resources();
+      const resource = id && id !== ALL ? await findResource(cluster === '_' ? '' : cluster, id) : id || !all.length ? null : all.find(r => r.kind === 'Pod') || all[0];
+      if (turn !== this.turn)
+        return;
+      this.fillKinds(all, resource);
+      if (id && id !== ALL && !resource)
+        this.say(`${id} is not watched, or this reader may not read it.`);
+      else if (!this.loaded || this.loaded !== (resource || ALL))
+        this.start(resource, all);
+      if (resource && name)
+        this.pane.show(resource, ns === '_' ? '' : ns, name);
+      else
+        this.paneElement.hidden = true;
+    } catch (error) {
+      if (!(error instanceof Failure))
+        throw error;
+      this.say(error.message);
+    }
+  }
+
+  fillKinds(all, chosen) {
+    const several = new Set(all.map(r => r.cluster)).size > 1;
+    this.kinds.replaceChildren(h('option', {value: `#/objects/_/${ALL}`}, 'all kinds'),
+      ...all.map(r => h('option', {value: pageLink(r), selected: r === chosen}, `${r.kind}${several ? ` (${r.cluster})` : ''}`)));
+  }
+
+  start(resource, all) {
+    this.abort?.abort();
+    this.abort = new AbortController();
+    this.loaded = resource || ALL;
+    this.resource = resource;
+    this.rows.clear();
+    this.columns = [];
+    this.list.selected = -1;
+    this.list.element.scrollTop = 0;
+    this.dirty = true;
+    this.say('Loading …');
+    this.follow(resource, all, this.abort.signal);
+  }
+
+  async follow(resource, all, signal) {
+    while (!signal.aborted) {
+      try {
+        await (resource ? this.followTable(resource, signal) : this.listAll(all, signal));
+        if (!resource)
+          return;
+      } catch (error) {
+        if (error.name === 'AbortError' || signal.aborted)
+          return;
+        if (!(error instanceof Failure))
+          throw error;
+        if (!this.rows.size)
+          this.say(error.message);
+        if (error.status === 401)
+          return;
+      }
+      await new Promise(resolve => setTimeout(resolve, RETRY_MS));
+    }
+  }
+
+  async followTable(resource, signal) {
+    const table = await getJson(listPath(resource), {accept: TABLE, signal});
+    this.columns = table.columnDefinitions.map((c, index) => ({...c, index}));
+    this.rows.clear();
+    for (const row of table.rows || [])
+      this.put(rowOf(resource, row.object.metadata, row.cells));
+    this.say('');
+    this.dirty = true;
+    await followLines(`${listPath(resource)}?watch=true&resourceVersion=${table.metadata.resourceVersion}`, {
+      line: line => {
+        const event = JSON.parse(line);
+        if (event.type === 'ERROR')
+          throw new Failure(event.object.code || 410, event.object.message);
+        for (const row of event.object.rows || []) {
+          if (event.type === 'DELETED')
+            this.rows.delete(row.object.metadata.uid);
+          else if (event.type === 'ADDED' || event.type === 'MODIFIED')
+            this.put(rowOf(resource, row.object.metadata, row.cells));
+        }
+        this.dirty = true;
+      },
+    }, {accept: TABLE, signal});
+  }
+
+  async listAll(all, signal) {
+    this.columns = [{name: 'Kind', index: 0, priority: 0}, {name: 'Name', index: 1, priority: 0}, {name: 'Age', index: 2, priority: 0},
+      {name: 'Labels', index: 3, priority: 0}];
+    for (const resource of all.filter(r => r.kind !== 'Event')) {
+      const list = await getJson(listPath(resource), {accept: METADATA_LIST, signal});
+      for (const {metadata} of list.items)
+        this.put(rowOf(resource, metadata, [resource.kind, metadata.name, '', Object.entries(metadata.labels || {}).map(l => l.join('=')).join(' ')]));
+      this.dirty = true;
+    }
+    this.say('');
+  }
+
+  put(row) {
+    this.rows.set(row.uid, row);
+  }
+
+  say(text) {
+    setText(this.message, text);
+    this.message.hidden = !text;
+  }
+
+  /* ---- the table ---- */
+
+  set(key, value) {
+    settings[key] = value;
+    this.list.element.scrollTop = 0;
+    this.list.selected = -1;
+    this.dirty = true;
+    this.refresh();
+  }
+
+  refresh() {
+    if (!this.dirty)
+      return;
+    this.dirty = false;
+    const all = [...this.rows.values()], selected = this.found[this.list.selected]?.uid;
+    this.found = all.filter(searchOf(settings)).sort((a, b) => a.ns < b.ns ? -1 : a.ns > b.ns ? 1 : a.name < b.name ? -1 : a.name > b.name ? 1 : 0);
+    this.list.selected = selected ? this.found.findIndex(row => row.uid === selected) : -1;
+    this.fillNamespaces(all);
+    this.layOut();
+    this.list.update(this.found.length);
+    setText(this.status, this.found.length === all.length ? plural(all.length, 'object') : `${count(this.found.length)} of ${plural(all.length, 'object')}`);
+    if (this.rows.size && !this.found.length)
+      this.say('No object matches.');
+    else if (this.message.textContent === 'No object matches.')
+      this.say('');
+  }
+
+  fillNamespaces(all) {
+    const names = [...new Set(all.map(row => row.ns).filter(Boolean))].sort(), text = names.join('\0');
+    if (text === this.names)
+      return;
+    this.names = text;
+    this.namespaces.replaceChildren(h('option', {value: ''}, 'all namespaces'), ...names.map(name => h('option', {value: name}, name)));
+    this.namespaces.value = names.includes(settings.ns) ? settings.ns : '';
+    this.namespaces.hidden = !names.length;
+  }
+
+  /* Which columns, and their widths in characters. Columns of priority 1 are those of kubectl's -o wide. */
+  layOut() {
+    const width = this.list.element.clientWidth / parseFloat(getComputedStyle(document.documentElement).fontSize);
+    const spaced = width > NARROW_REM && this.found.some(row => row.ns);
+    this.narrow = width <= NARROW_REM;
+    this.shown = this.columns.filter((c, i) => (!c.priority || width > WIDE_REM) && (!this.narrow || i < 3 || c.name === 'Age'));
+    this.spaced = spaced;
+    const titles = [...spaced ? ['Namespace'] : [], ...this.shown.map(c => c.name)];
+    const sample = this.found.slice(0, WIDTH_ROWS).map(row => this.cellsOf(row));
+    const widths = titles.map((title, i) => Math.min(60, Math.max(title.length + 1, ...sample.map(cells => (cells[i] || '').length)) + 2));
+    const main = titles.indexOf('Name');
+    const template = widths.map((w, i) => i === main ? `minmax(${Math.min(w, 14)}ch, ${w}ch)` : i === titles.length - 1 ? `minmax(4ch, 1fr)` : `minmax(${Math.min(w, 7)}ch, ${w}ch)`).join(' ');
+    this.list.element.style.setProperty('--columns', template);
+    this.head.style.setProperty('--columns', template);
+    if (this.head.textContent !== titles.join(''))
+      this.head.replaceChildren(...titles.map(title => h('span', {}, title)));
+  }
+
+  cellsOf(row) {
+    const cells = this.shown.map(c => c.name === 'Age' ? age(Date.now() - row.created) :
+      c.name === 'Name' && this.narrow && row.ns ? `${row.ns}/${row.name}` : String(row.cells[c.index] ?? ''));
+    return this.spaced ? [row.ns, ...cells] : cells;
+  }
+
+  fillRow(element, row) {
+    const cells = this.cellsOf(row);
+    while (element.children.length > cells.length)
+      element.lastChild.remove();
+    while (element.children.length < cells.length)
+      element.append(h('span'));
+    cells.forEach((text, i) => setText(element.children[i], text));
+  }
+
+  /* ---- the object ---- */
+
+  go(row) {
+    if (row)
+      location.hash = pageLink(row.resource, row.ns, row.name);
+  }
+
+  closePane() {
+    this.paneElement.hidden = true;
+    this.pane.uid = null;
+    this.dirty = true;
+    history.replaceState(null, '', this.resource ? pageLink(this.resource) : `#/objects/_/${ALL}`);
+    this.list.element.focus();
+  }
+
+  onKey(event) {
+    if (event.key === '/')
+      this.search.focus();
+    else if (event.key === 'Escape' && !this.paneElement.hidden)
+      this.closePane();
+    else
+      return this.list.onKey(event);
+    return true;
+  }
+}
+
+export const objects = {
+  name: 'objects',
+  title: 'Objects',
+  mount(main, parameters) {
+    view ||= new ObjectsView(main);
+    view.route(parameters);
+  },
+  unmount() {
+    view.close();
+    view = null;
+  },
+  onKey(event) {
+    return view.onKey(event);
+  },
+};
