@@ -4,8 +4,11 @@
 fold() checks it: over the records of all runs together, an object that is added twice, a change that does not follow
 the one before it, or a deletion of nothing is an error.
 """
+import random
+import shutil
 import signal
 import socket
+import string
 import subprocess
 
 from service import CHANGES, DEADLINE, INFORMERD, Case, config_map, environment, fold, run, runs_of, wait_until
@@ -138,6 +141,15 @@ class Stopped(Restarted):
         self.log.wait_for(lambda records: len(runs_of(records)) == 2, 'START')
         self.assertRegex(runs_of(self.log.read())[-1][0]['msg'], r'bytes of the state were incomplete|state discarded: ')
 
+    def test_another_key_of_hashed_values(self):
+        self.first_run()
+        (self.folder / 'state/key').write_bytes(bytes(range(32)))
+        before = len(self.log.read())
+        self.start()
+        self.wait_equal(since=before)
+        self.assertEqual({origin for _, _, origin in self.changes()}, {'initial'})
+        self.assertIn('state discarded: ', runs_of(self.log.read())[-1][0]['msg'])
+
     def test_secrets_are_not_on_disk(self):
         self.sim.put('secrets', {'metadata': {'name': 's', 'namespace': 'default'}, 'data': {'k': 'c2VjcmV0LXZhbHVl'}})
         daemon = self.start(self.conf(watches=[{'resource': 'secrets'}]))
@@ -188,6 +200,58 @@ class PowerLoss(Restarted):
         self.assertTrue(record['old_unknown'])
         self.assertEqual(record['object']['metadata']['labels'], {'a': 'c'})
         self.assertNotIn('diff', record)
+
+
+class Limited(Restarted):
+    """The state can't be saved: watching and logging continue."""
+
+    def start_with_small_files(self):
+        self.sim.put('configmaps', *(config_map(name) for name in ('kept', 'changed')))
+        daemon = self.start(env={'INFORMERD_TEST_SEGMENT_BYTES': str(64 * 1024)})
+        self.wait_ready()
+        self.wait_equal()
+        return daemon
+
+    def fill(self, text):
+        """Changes of 16 KB that can't be compressed, until the daemon logs @text."""
+        noise = random.Random(1)
+        for _ in range(64):
+            data = {'x': ''.join(noise.choices(string.ascii_letters + string.digits, k=16 * 1024))}
+            self.sim.put('configmaps', {'metadata': {'name': 'changed', 'namespace': 'default'}, 'data': data})
+            self.wait_equal()
+            if text in self.daemon_text():
+                return
+        self.fail(f'{text!r} is missing in: {self.daemon_text()[-3000:]}')
+
+    def daemon_text(self):
+        return (self.folder / 'stderr').read_text()
+
+    def test_directory_that_cannot_be_used(self):
+        (self.folder / 'state').mkdir(exist_ok=True)
+        (self.folder / 'state/cache').write_text('a file')
+        self.sim.put('configmaps', config_map('a'))
+        daemon = self.start()
+        self.wait_ready()
+        self.wait_equal()
+        self.assertRegex(self.get('/readyz?verbose').text, r'\[\+\] state: not saved: ')
+        self.assertEqual(self.metrics()['informerd_state_active'], 0)
+        self.assertIn('state not available: ', runs_of(self.log.read())[-1][0]['msg'])
+        (self.folder / 'state/cache').unlink()
+        wait_until(lambda: 'is saved again' in self.daemon_text(), 'the directory')
+        wait_until(lambda: self.metrics()['informerd_state_active'] == 1, 'the state')
+        self.assertEqual(daemon.end(), 0)
+        self.second_run().end()
+        self.assertEqual(self.changes(), [])
+
+    def test_directory_that_vanishes(self):
+        daemon = self.start_with_small_files()
+        self.assertRegex(self.get('/readyz?verbose').text, r'\[\+\] state: 2 objects, 0\.\d MB on disk, saved \S+ ago')
+        shutil.rmtree(self.folder / 'state/cache')
+        self.fill("can't be saved: ")
+        wait_until(lambda: 'is saved again' in self.daemon_text(), 'a new directory')
+        self.assertEqual(daemon.end(), 0)
+        self.second_run().end()
+        self.assertEqual(self.changes(), [])
 
 
 class Identity(Restarted):
