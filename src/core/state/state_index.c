@@ -88,7 +88,7 @@ static uint32_t add_loaded(struct loaded_list *list, struct loaded_object object
 
 bool loaded_list_free_some(struct loaded_list *list, size_t n)
 {
-    if (list->order.items) { /* from now on in the order of the list */
+    if (list->order.numbers) { /* from now on in the order of the list */
         key_order_free(&list->order);
         list->next = 0;
     }
@@ -112,11 +112,11 @@ bool live_index_sort_some(struct live_index *index, size_t n)
 static struct loaded_object *next_loaded(struct loaded_list *list)
 {
     const struct key_order *order = &list->order;
-    size_t at = list->next, len = order->items ? order->count : list->len;
+    size_t at = list->next, len = order->numbers ? order->count : list->len;
     if (at >= len)
         return NULL;
     list->next++;
-    return &list->objects[order->items ? order->items[at].number : at];
+    return &list->objects[order->numbers ? order->numbers[at] : at];
 }
 
 bool live_index_take(struct live_index *index, struct loaded_object *ret_object)

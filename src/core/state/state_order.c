@@ -18,17 +18,20 @@ void key_order_free(struct key_order *order)
 {
     free(order->items);
     free(order->spare);
+    free(order->numbers);
     *order = (struct key_order){0};
 }
 
+/* What was needed to sort is freed before the store needs memory for the objects. */
 static void end_order(struct key_order *o, bool sorted)
 {
+    if (sorted)
+        o->numbers = xcalloc(o->count, sizeof(*o->numbers));
+    for (size_t i = 0; sorted && i < o->count; i++)
+        o->numbers[i] = o->items[i].number;
+    free(o->items);
     free(o->spare);
-    o->spare = NULL;
-    if (!sorted) {
-        free(o->items);
-        o->items = NULL;
-    }
+    o->items = o->spare = NULL;
     o->phase = ORDER_DONE;
 }
 
@@ -95,7 +98,7 @@ static void copy_one(struct key_order *o, const struct loaded_list *list)
     if (++o->at < list->len)
         return;
     if (o->count < 2) {
-        end_order(o, true);
+        end_order(o, false);
         return;
     }
     o->phase = ORDER_MERGING;

@@ -37,7 +37,8 @@ struct order_item {
 /* A zeroed struct is at the beginning. */
 struct key_order {
     enum order_phase phase;
-    struct order_item *items, *spare; /* NULL when it is done: in the order of the list */
+    uint32_t *numbers; /* the result: indexes in the list; NULL: all of it, as it is */
+    struct order_item *items, *spare;
     size_t count;
     size_t at;               /* index in the list, or of the pair of runs that is merged */
     size_t previous;         /* ORDER_LOOKING: index of the object before; SIZE_MAX: none */
