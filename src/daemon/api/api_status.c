@@ -17,9 +17,10 @@ static const struct {
     int code;
     const char *reason;
 } reasons[] = {
-    {400, "BadRequest"},       {401, "Unauthorized"},       {403, "Forbidden"}, {404, "NotFound"},
-    {405, "MethodNotAllowed"}, {406, "NotAcceptable"},      {410, "Expired"},   {422, "Invalid"},
-    {429, "TooManyRequests"},  {503, "ServiceUnavailable"}, {504, "Timeout"},
+    {400, "BadRequest"},      {401, "Unauthorized"},          {403, "Forbidden"},
+    {404, "NotFound"},        {405, "MethodNotAllowed"},      {406, "NotAcceptable"},
+    {410, "Expired"},         {413, "RequestEntityTooLarge"}, {422, "Invalid"},
+    {429, "TooManyRequests"}, {503, "ServiceUnavailable"},    {504, "Timeout"},
 };
 
 static const char *reason_of(int code)

@@ -30,6 +30,19 @@ static bool is_health(const struct web_listener *l, const struct http_server_req
     return l != &l->web->tls && endpoints_have(request->path);
 }
 
+#define HOST_REFUSAL                                                                         \
+    "host name not allowed; use an IP address or add the name to http.allowed_hosts in the " \
+    "configuration"
+
+/* Clients of health and metrics read text, those of the local API a Status. */
+static void refuse_host(const struct web_listener *l, struct http_exchange *exchange)
+{
+    if (l == &l->web->tcp)
+        endpoint_reply_text(exchange, 421, HOST_REFUSAL "\n");
+    else
+        api_reply_fault(exchange, 421, HOST_REFUSAL);
+}
+
 static void web_on_request(struct http_server_user *user, const struct http_server_request *request,
                            struct http_exchange *exchange)
 {
@@ -38,9 +51,7 @@ static void web_on_request(struct http_server_user *user, const struct http_serv
     const struct conf_list *hosts = &d->conf.http.allowed_hosts;
     const struct api_reader *reader;
     if (l != &l->web->local && !http_host_is_allowed(request, hosts->items, hosts->count)) {
-        endpoint_reply_text(exchange, 421,
-                            "host name not allowed; use an IP address or add the name to "
-                            "http.allowed_hosts in the configuration\n");
+        refuse_host(l, exchange);
         return;
     }
     if (l == &l->web->tls && page_respond(d, request, exchange))
