@@ -126,7 +126,7 @@ typedef void inf_document_cb(struct inf_request *request, const char *json, size
  * "/openapi/v3" or "/apis/apps/v1/deployments?limit=1", already escaped. @accept lists media types of
  * JSON, for example for a Table; NULL means application/json.
  *
- * The document is not interpreted, except that our credentials are removed from it. Fails with INF_ETOOBIG
+ * The document is a JSON object, of any content type. It is not interpreted, except that our credentials are removed from it. Fails with INF_ETOOBIG
  * if it exceeds 16 MiB, or with the error that the status of the response stands for. Returns 0, or
  * -INF_EINVAL if @path does not begin with '/', if @path contains a space or either a control character, or
  * if @request is active.

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/base.h"
+#include "base/err.h"
 #include "lib/request.h"
 
 struct document_request {
@@ -26,6 +27,12 @@ static void document_request_on_end(struct document *document, const char *text,
                                     const struct inf_error *why)
 {
     struct document_request *r = container_of(document, struct document_request, request.document);
+    struct inf_error other;
+    if (text && *text != '{') {
+        err_set(&other, INF_EPROTO, "the server sent something else than a JSON object");
+        text = NULL;
+        why = &other;
+    }
     r->text = text;
     request_end(&r->request, text ? NULL : why);
 }
@@ -69,6 +76,7 @@ int inf_document_request(struct inf_client *client, struct inf_request *request,
     r->on_done = on_done;
     r->accept = accept ? xstrdup(accept) : NULL;
     r->request.document.accept = r->accept;
+    r->request.document.any_type = true; /* kube-apiserver sends /openapi/v3 as text/plain */
     r->request.document.on_end = document_request_on_end;
     document_start(&r->request.document, &client->server, path, NULL);
     return 0;

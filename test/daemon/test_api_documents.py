@@ -76,6 +76,8 @@ class Documents(ApiCase):
         self.sim.fault('status', code=500, times=0, path='/version')
         wait_until(lambda: self.ask('/version')[0] == 503, lambda: self.ask('/version'))
         self.refused(503, 'ServiceUnavailable', '/version')
+        self.sim.fault('html', times=0, path='/openapi/v3')
+        self.assertIn('something else than a JSON object', self.refused(503, 'ServiceUnavailable', '/openapi/v3'))
 
     def test_one_slow_document_delays_no_other_request(self):
         self.put('a')

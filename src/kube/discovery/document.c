@@ -78,8 +78,11 @@ void document_start(struct document *d, const struct api_server *server, const c
     timer_start(d->clock, &d->due, DOCUMENT_TIMEOUT_MS);
     d->source = api_source_new(server, &(struct api_source_options){.resource = &none});
     source_open(api_source_source(d->source),
-                &(struct source_request){
-                    .want = SOURCE_DOCUMENT, .path = path, .body = body, .accept = d->accept},
+                &(struct source_request){.want = SOURCE_DOCUMENT,
+                                         .path = path,
+                                         .body = body,
+                                         .accept = d->accept,
+                                         .any_type = d->any_type},
                 &d->user);
 }
 

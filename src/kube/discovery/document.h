@@ -14,13 +14,14 @@ enum {
     DOCUMENT_TIMEOUT_MS = 60 * 1000, /* LIMIT: from the request to the end of the response */
 };
 
-/* Embedded in its owner, which sets the functions and `accept`; the rest is zero. */
+/* Embedded in its owner, which sets the functions, `accept` and `any_type`; the rest is zero. */
 struct document {
     /* Called once at the end: @text is valid during the call; NULL: the request failed because of
      * @why. The document may be stopped or started again in this callback. */
     void (*on_end)(struct document *document, const char *text, const struct inf_error *why);
     void (*on_progress)(struct document *document); /* bytes were received; may be NULL */
     const char *accept; /* media types of JSON, borrowed; NULL: application/json */
+    bool any_type;      /* the content type of the response does not matter */
 
     /* private */
     struct source_user user;

@@ -94,7 +94,7 @@ int api_response_start(struct api_response *a, const struct http_head *head, str
     a->retry_after = retry_after ? xstrdup(retry_after) : NULL;
     if (a->status >= HTTP_REDIRECTS && a->status < HTTP_REFUSALS)
         return refuse_redirect(a->status, http_head_get(head, "Location"), err);
-    if (api_response_succeeded(a) && !is_json(type))
+    if (api_response_succeeded(a) && !a->any_type && !is_json(type))
         return err_set(err, INF_EPROTO, "sent '%.*s' instead of JSON; is it an API server?",
                        SHOWN_MAX, type ? type : "no content type");
     return read_encoding(a, http_head_get(head, "Content-Encoding"), err);

@@ -26,6 +26,7 @@
 /* A zeroed one is ready to be started. */
 struct api_response {
     int status;
+    bool any_type;         /* set before the start: the content type may be any */
     struct gunzip *gunzip; /* NULL: not compressed */
     char *retry_after;     /* the header; NULL: none */
     struct buf reason;     /* the beginning of the body of an error response */

@@ -53,6 +53,7 @@ struct api_source {
     struct buf target;         /* path and query, NUL-terminated */
     char *posted;              /* its body; NULL: none */
     char *accept;              /* NULL: the default */
+    bool any_type;             /* of the response */
     struct auth_waiter waiter; /* for credentials */
     uint64_t generation;       /* of the credentials that were sent */
     bool retried;              /* after a 401, with other credentials */
@@ -120,6 +121,7 @@ static void api_source_on_head(struct http_user *http, const struct http_head *d
     struct inf_error why;
     int rc;
     warnings_log_new(s->server->warnings, s->server->host_header, &head);
+    s->response.any_type = s->any_type;
     rc = api_response_start(&s->response, &head, &why);
     clean_head_free(&clean);
     if (rc < 0)
@@ -308,6 +310,7 @@ static void api_source_open(struct source *source, const struct source_request *
     s->posted = xstrdup_or_null(request->body);
     free(s->accept);
     s->accept = xstrdup_or_null(request->accept);
+    s->any_type = request->any_type;
     start_request(s);
 }
 
