@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""test_examples.py KUBESIM RECORDINGS PODS CONTROLLER: the example programs of the README work as described."""
+"""test_examples.py KUBESIM RECORDINGS PODS CONTROLLER DURABLE: the example programs of the README work as described."""
 import signal
 import sys
 from pathlib import Path
@@ -7,7 +7,7 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 from stage import PROGRAMS, Case, Program, run
 
-PODS, CONTROLLER = PROGRAMS
+PODS, CONTROLLER, DURABLE = PROGRAMS
 
 
 def pod(name, node, **labels):
@@ -17,8 +17,8 @@ def pod(name, node, **labels):
 class Examples(Case):
     arguments = '--self-signed', 'FOLDER/pki'
 
-    def start(self, program):
-        child = Program(program, KUBECONFIG=str(self.folder / 'pki/kubeconfig'))
+    def start(self, program, *arguments):
+        child = Program(program, *arguments, KUBECONFIG=str(self.folder / 'pki/kubeconfig'))
         self.addCleanup(child.stop)
         return child
 
@@ -69,6 +69,24 @@ class Examples(Case):
             child = Program(program, KUBECONFIG=str(self.folder / 'missing'))
             self.addCleanup(child.stop)
             self.assertEqual(child.status(), 1)
+
+    def test_durable(self):
+        """Each change is printed at least once over kill -9, and a record that was printed before may be repeated once."""
+        folder = self.folder / 'state'
+        self.sim.put('pods', pod('web-0', 'n1'), pod('web-1', 'n1'), pod('web-2', 'n1'))
+        durable = self.start(DURABLE, str(folder))
+        self.assertEqual(durable.line(), 'ADDED shop/web-0')
+        durable.child.kill()
+        durable.child.wait()
+        self.sim.put('pods', pod('web-1', 'n1', changed='yes'))
+        durable = self.start(DURABLE, str(folder))
+        lines = [durable.line() for _ in range(4)]
+        self.assertEqual(lines[0], 'again: ADDED shop/web-0')
+        self.assertEqual([line.removeprefix('again: ') for line in lines],
+                         ['ADDED shop/web-0', 'ADDED shop/web-1', 'ADDED shop/web-2', 'MODIFIED shop/web-1'])
+        self.sim.put('pods', pod('web-3', 'n1'))
+        self.assertEqual(durable.line(), 'ADDED shop/web-3')
+        self.assert_ends(durable)
 
 
 run(__name__)
