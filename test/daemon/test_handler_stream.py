@@ -11,9 +11,9 @@ import threading
 from pathlib import Path
 
 from handled import Handled
-from service import Log, config_map, run, wait_until
+from service import FULL, Log, config_map, run, wait_until
 
-KILLS = int(sys.argv[4]) if len(sys.argv) > 4 else 10
+KILLS = int(sys.argv[4]) if len(sys.argv) > 4 else 100 if FULL else 10
 # A line is read; $seq and $name are those of its record.
 NEXT = '''next() {
     IFS= read -r line || return 1
@@ -101,6 +101,18 @@ class Delivery(Stream):
         self.wait_got(2)
         self.assertEqual(sorted(self.names()), ['busy', 'good'])
         self.wait_logged(daemon, 'sim ConfigMap default/bad: does not parse; given up after 3 runs')
+
+
+    def test_a_thousand_objects_that_fail_do_not_delay_another_one(self):
+        self.run_with('while next; do case $name in bad*) echo RETRY $seq;; *) take; echo ACK $seq;; esac; done', concurrency=100,
+                      retry={'backoff': '10ms..1s'})
+        self.sim.control('fill', resource='configmaps', count=1000, bytes=200, prefix='bad')
+        self.wait_metric('queue_length', 1000)
+        for n in range(3):
+            self.put(f'good-{n}')
+            self.wait_got(n + 1)
+        self.assertEqual(self.metric('queue_length'), 1000)
+        self.assertEqual(self.names(), ['good-0', 'good-1', 'good-2'])
 
 
 class Ends(Stream):

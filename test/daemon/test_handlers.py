@@ -17,9 +17,9 @@ import unittest
 from pathlib import Path
 
 from handled import TAKE, Handled
-from service import INFORMERD, Log, config_map, run, wait_until
+from service import FULL, INFORMERD, Log, config_map, run, wait_until
 
-KILLS = int(sys.argv[4]) if len(sys.argv) > 4 else 10
+KILLS = int(sys.argv[4]) if len(sys.argv) > 4 else 100 if FULL else 10
 
 
 class Delivery(Handled):
