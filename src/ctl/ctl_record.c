@@ -14,18 +14,21 @@
 #include "informer/informer.h"
 
 #include "base/base.h"
+#include "base/text/display.h"
 #include "base/text/timestamp.h"
 #include "ctl/ctl_json.h"
 #include "daemon/cli/terminal.h"
 #include "daemon/format/text_line.h"
 
 enum {
-    OBJECT_WIDTH = 34, /* as in the record format `short` */
-    OBJECT_MIN = 14,
-    VALUE_MAX = 60,    /* columns of a value in a line with others */
-    CHANGES_MAX = 100, /* LIMIT: fields of one record in a timeline; more are counted */
-    PATH_WIDTH_MAX = 56,
-    PATH_SHORT = 24, /* columns of a path in a line with others, on a terminal */
+    OBJECT_WIDTH = 34,   /* as in the record format `short` */
+    OBJECT_MIN = 14,     /* on a terminal it is two fifths of the rest of the line */
+    PATH_MIN = 12,       /* in a line with others: on a terminal a third of the room */
+    VALUE_MIN = 8,       /* the same of a value: a quarter */
+    VALUE_MAX = 60,      /* without a terminal */
+    MORE_WIDTH = 10,     /* of ", 12 more" */
+    PATH_WIDTH_MAX = 56, /* in a timeline */
+    CHANGES_MAX = 100,   /* LIMIT: fields of one record in a timeline; more are counted */
 };
 
 struct record_options ctl_record_options(void)
@@ -172,13 +175,24 @@ static void field_free(struct field_change *f)
     buf_free(&f->new_value);
 }
 
+/* All of them, also those that a shortened record does not name. */
+static size_t count_fields(const struct json_node *record)
+{
+    const struct json_node *paths = ctl_json_get(record, "changed");
+    size_t n = 0;
+    for (const struct json_node *path = paths ? paths->first : NULL; path; path = path->next)
+        n++;
+    return ctl_json_get(record, "changes") ? (size_t)ctl_json_number(record, "changes") : n;
+}
+
 /* ---- one line ---- */
 
-static void put_short(struct buf *out, const struct buf *value, enum record_charset charset)
+static void put_short(struct buf *out, const struct buf *value, size_t columns,
+                      enum record_charset charset)
 {
     struct buf visible = {0};
     text_put_visible(&visible, text_of(value), charset);
-    text_put_middle(out, text_of(&visible), VALUE_MAX, charset);
+    text_put_middle(out, text_of(&visible), columns, charset);
     buf_free(&visible);
 }
 
@@ -196,46 +210,66 @@ static void put_path(struct buf *out, const char *path, size_t columns,
 }
 
 static void put_field_short(struct buf *out, const struct field_change *f,
-                            const struct record_options *options)
+                            const struct record_options *options, size_t room)
 {
     enum record_charset charset = options->charset;
+    size_t path = room / 3 > PATH_MIN ? room / 3 : PATH_MIN;
+    size_t value = !room ? VALUE_MAX : room / 4 > VALUE_MIN ? room / 4 : VALUE_MIN;
     if (f->has_new && !f->has_old)
         buf_putc(out, '+');
     if (f->has_old && !f->has_new)
         buf_putc(out, '-');
-    put_path(out, f->path, PATH_SHORT, options);
+    put_path(out, f->path, path, options);
     if (f->has_old || f->has_new)
         buf_putc(out, ' ');
     if (f->has_old)
-        put_short(out, &f->old_value, charset);
+        put_short(out, &f->old_value, value, charset);
     if (f->has_old && f->has_new)
         buf_puts(out, text_arrow(charset));
     if (f->has_new)
-        put_short(out, &f->new_value, charset);
+        put_short(out, &f->new_value, value, charset);
     if (f->remark)
         buf_printf(out, " %s", f->remark);
 }
 
+/* Adds a change to those in @out, unless it does not fit into @room columns with what follows. The first
+ * one is added in any case: it is cut. */
+static bool put_fitting(struct buf *out, const struct buf *change, size_t room)
+{
+    size_t before = display_width(text_of(out)), width = display_width(text_of(change));
+    if (out->len && room && before + strlen(", ") + width + MORE_WIDTH > room)
+        return false;
+    buf_puts(out, out->len ? ", " : "");
+    buf_put(out, change->bytes, change->len);
+    return true;
+}
+
+/* The fields that changed; @room: columns, 0: no limit. */
 static void put_changes(struct buf *out, const struct json_node *record,
-                        const struct record_options *options)
+                        const struct record_options *options, size_t room)
 {
     const struct json_node *diff = ctl_json_get(record, "diff");
-    const struct json_node *paths = ctl_json_get(record, "changed");
-    const char *comma = "";
-    for (const struct json_node *item = diff ? diff->first : NULL; item; item = item->next) {
-        struct field_change f;
-        read_field(item, &f);
-        buf_puts(out, comma);
-        put_field_short(out, &f, options);
-        comma = ", ";
+    const struct json_node *list = diff ? diff : ctl_json_get(record, "changed");
+    size_t left = count_fields(record);
+    for (const struct json_node *item = list ? list->first : NULL; item; item = item->next) {
+        struct field_change f = {0};
+        struct buf text = {0};
+        bool fits;
+        if (diff) {
+            read_field(item, &f);
+            put_field_short(&text, &f, options, room);
+        } else {
+            json_put_decoded(&text, item->text);
+        }
+        fits = put_fitting(out, &text, room);
         field_free(&f);
+        buf_free(&text);
+        if (!fits)
+            break;
+        left -= left > 0;
     }
-    for (const struct json_node *path = diff || !paths ? NULL : paths->first; path;
-         path = path->next) {
-        buf_puts(out, comma);
-        json_put_decoded(out, path->text);
-        comma = ", ";
-    }
+    if (left && list && list->first)
+        buf_printf(out, ", %zu more", left);
 }
 
 static size_t object_width(unsigned width)
@@ -262,7 +296,7 @@ static void put_change_line(struct text_line *line, const struct json_node *reco
     if (is_event(record))
         put_event(&text, record);
     else
-        put_changes(&text, record, o);
+        put_changes(&text, record, o, o->width ? text_line_room(line) : 0);
     text_line_put(line, NULL, text_of(&text));
     if (manager[0] && !ctl_json_is(record, "origin", "initial")) {
         buf_clear(&text);
@@ -340,15 +374,6 @@ static void put_writer(struct text_line *line, const struct json_node *record)
     buf_free(&text);
     free(manager);
     free(subresource);
-}
-
-static size_t count_fields(const struct json_node *record)
-{
-    const struct json_node *paths = ctl_json_get(record, "changed");
-    size_t n = 0;
-    for (const struct json_node *path = paths ? paths->first : NULL; path; path = path->next)
-        n++;
-    return ctl_json_get(record, "changes") ? (size_t)ctl_json_number(record, "changes") : n;
 }
 
 /* What happened to the object. */

@@ -18,6 +18,7 @@
 #include "daemon/api/api_status.h"
 #include "daemon/api/record_stream.h"
 #include "daemon/api/service_handlers.h"
+#include "daemon/api/service_indexes.h"
 #include "daemon/daemon.h"
 #include "daemon/http/endpoints.h"
 #include "daemon/http/report.h"
@@ -152,6 +153,8 @@ static const struct service_endpoint {
     {"handlers", FOR_UNLIMITED, service_handlers_respond},
     {"handlers/parked", FOR_CONTROL, service_handlers_respond_parked},
     {"handlers/control", FOR_CONTROL, service_handlers_respond_control},
+    {"indexes", FOR_READERS, service_indexes_respond},
+    {"indexes/", FOR_READERS, service_indexes_respond_value},
 };
 
 static const char *refusal_of(enum service_access access, const struct api_reader *reader,
@@ -171,6 +174,15 @@ static const char *refusal_of(enum service_access access, const struct api_reade
     return NULL;
 }
 
+/* A name that ends in a slash is the beginning of paths. */
+static bool is_endpoint(const struct service_endpoint *endpoint, const char *path)
+{
+    size_t len = strlen(endpoint->name);
+    if (endpoint->name[len - 1] == '/')
+        return strncmp(endpoint->name, path, len) == 0;
+    return strcmp(endpoint->name, path) == 0;
+}
+
 static void respond_service(struct daemon *d, const struct api_reader *reader,
                             const struct http_server_request *request,
                             struct http_exchange *exchange)
@@ -178,7 +190,7 @@ static void respond_service(struct daemon *d, const struct api_reader *reader,
     const char *name = request->path + strlen(SERVICE_PREFIX), *refusal;
     for (size_t i = 0; i < ARRAY_LEN(service_endpoints); i++) {
         const struct service_endpoint *endpoint = &service_endpoints[i];
-        if (strcmp(endpoint->name, name) != 0)
+        if (!is_endpoint(endpoint, name))
             continue;
         refusal = refusal_of(endpoint->access, reader, exchange);
         if (refusal)

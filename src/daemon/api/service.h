@@ -6,6 +6,7 @@
  *     access    address and certificate authority of api.listen, for a kubeconfig
  *     events    records as they happen, and from event logs (events.h)
  *     history   records of objects, from event logs (record_stream.h)
+ *     indexes   objects by configured indexes (service_indexes.h)
  *     token     a short-lived token for api.listen; only on the Unix socket
  *     code      a one-time code for a session of the page; only on the Unix socket. It is exchanged at
  *               /informerd/v1/session, the only path that accepts POST (http/page.h)

@@ -212,6 +212,42 @@ static void refuses_paths_and_selectors_that_can_t_be_parsed(void **state)
     assert_null(filter_make(&(struct filter_settings){.changed = paths, .n_changed = 2}, NULL));
 }
 
+static void covers_what_a_reader_needs(void **state)
+{
+    const char *pods[] = {"pods"}, *both[] = {"pods", "nodes"}, *shops[] = {"shop-*"};
+    const char *any[] = {".*"}, *path[] = {"spec"};
+    const struct {
+        struct filter_settings settings;
+        struct filter_need need;
+        bool covers;
+    } rows[] = {
+        {{.n_watches = 0}, {.n_watches = 0}, true},
+        {{.verbs = 7}, {.verbs = 0}, true},
+        {{.verbs = 1u << INF_ADDED}, {.verbs = 0}, false},
+        {{.verbs = 1u << INF_ADDED}, {.verbs = 1u << INF_ADDED}, true},
+        {{.verbs = 1u << INF_ADDED}, {.verbs = 1u << INF_DELETED}, false},
+        {{.watches = pods, .n_watches = 1}, {.n_watches = 0}, false},
+        {{.watches = pods, .n_watches = 1}, {.watches = pods, .n_watches = 1}, true},
+        {{.watches = pods, .n_watches = 1}, {.watches = both, .n_watches = 2}, false},
+        {{.watches = both, .n_watches = 2}, {.watches = pods, .n_watches = 1}, true},
+        {{.namespaces = shops, .n_namespaces = 1}, {.ns = NULL}, false},
+        {{.namespaces = shops, .n_namespaces = 1}, {.ns = "shop-1"}, true},
+        {{.namespaces = shops, .n_namespaces = 1}, {.ns = "default"}, false},
+        {{.level = INF_LOG_WARN}, {.level = INF_LOG_INFO}, false},
+        {{.level = INF_LOG_WARN}, {.level = INF_LOG_ERROR}, true},
+        {{.names = any, .n_names = 1}, {.n_watches = 0}, false},
+        {{.changed = path, .n_changed = 1}, {.n_watches = 0}, false},
+        {{.labels = "app"}, {.n_watches = 0}, false},
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct filter *filter = filter_make(&rows[i].settings, NULL);
+        if (filter_covers(filter, &rows[i].need) != rows[i].covers)
+            fail_msg("row %zu", i);
+        filter_free(filter);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -224,6 +260,7 @@ int main(void)
         cmocka_unit_test(changed_paths_apply_to_modified_only),
         cmocka_unit_test(selects_by_labels_before_or_after_the_change),
         cmocka_unit_test(refuses_paths_and_selectors_that_can_t_be_parsed),
+        cmocka_unit_test(covers_what_a_reader_needs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
