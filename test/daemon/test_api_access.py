@@ -175,12 +175,13 @@ class Access(Case):
         token = self.token()
         self.assertEqual(self.ask_token(token)[0], 200)
         ca = self.ca()
-        self.write_conf(self.conf(api={'listen': '127.0.0.1:0', 'readers': [{'name': 'a', 'uid': OTHER_UID}]}))
-        self.daemon.send_signal(signal.SIGHUP)
-        wait_until(lambda: 'configuration reloaded' in self.daemon.stderr_text(), 'the new readers')
-        with contextlib.closing(self.tls(ca)) as connection:
-            connection.request('GET', '/version', headers={'Authorization': f'Bearer {token}'})
-            self.assertEqual(connection.getresponse().status, 401)
+        for reloads, (uid, status) in enumerate(((OTHER_UID, 200), (os.geteuid(), 401)), 1):
+            self.write_conf(self.conf(api={'listen': '127.0.0.1:0', 'readers': [{'name': 'a', 'uid': uid}]}))
+            self.daemon.send_signal(signal.SIGHUP)
+            wait_until(lambda: self.daemon.stderr_text().count('configuration reloaded') == reloads, 'the new readers')
+            with contextlib.closing(self.tls(ca)) as connection:
+                connection.request('GET', '/version', headers={'Authorization': f'Bearer {token}'})
+                self.assertEqual(connection.getresponse().status, status)
 
     def test_plain_http_is_refused(self):
         self.serve()
@@ -191,18 +192,19 @@ class Access(Case):
                 connection.getresponse()
         self.assertEqual(self.ask_token(self.token())[0], 200)
 
-    def test_the_authority_survives_a_restart(self):
+    def test_the_authority_and_tokens_survive_a_restart(self):
         self.serve()
-        ca = self.ca()
+        ca, tokens = self.ca(), [self.token()]
         for name in ('api-ca.key', 'api-ca.crt'):
             self.assertEqual(stat.S_IMODE((self.folder / 'state' / name).stat().st_mode), 0o600)
         self.assertEqual(self.daemon.end(), 0)
         (self.folder / 'stderr').unlink()
         self.serve()
         self.assertEqual(self.ca(), ca)
-        with contextlib.closing(self.tls(ca)) as connection:
-            connection.request('GET', '/version', headers={'Authorization': f'Bearer {self.token()}'})
-            self.assertEqual(connection.getresponse().status, 200)
+        for token in (*tokens, self.token()):
+            with contextlib.closing(self.tls(ca)) as connection:
+                connection.request('GET', '/version', headers={'Authorization': f'Bearer {token}'})
+                self.assertEqual(connection.getresponse().status, 200)
 
     def test_many_requests_on_one_connection(self):
         self.serve()

@@ -239,7 +239,16 @@ static const struct api_reader *reader_of_token(const struct api_access *a, cons
 char *api_access_login(struct api_access *a, struct str code)
 {
     const struct api_reader *reader = a->sessions ? api_tokens_take(&a->codes, code) : NULL;
-    return reader ? api_session_issue(a->sessions, reader, clock_wall_us(a->clock)) : NULL;
+    return reader ? api_session_issue(a->sessions, reader, clock_wall_us(a->clock), API_SESSION_S)
+                  : NULL;
+}
+
+char *api_access_issue(struct api_access *a, const struct api_client *client)
+{
+    if (!a->sessions)
+        return api_tokens_issue(&a->tokens, client->reader, client->uid);
+    return api_session_issue(a->sessions, client->reader, clock_wall_us(a->clock),
+                             API_TOKEN_MS / 1000);
 }
 
 const struct api_reader *api_access_check(struct api_access *a,

@@ -2,8 +2,8 @@
  * access.h - decides who sends a request to the local API: a reader, or a client that is refused.
  *
  *     Unix socket      the user of the client's process, found once per connection; or a token
- *     api.listen       a bearer token: of a reader's token_file, a short-lived one (token.h), or that of a
- *                      session of the page (session.h)
+ *     api.listen       a bearer token: of a reader's token_file, a short-lived one, or that of a session of
+ *                      the page (session.h)
  *
  * Each refused request gets a Status object and a line in the daemon's log, a limited number of them per
  * time. A reload that changes the readers disconnects all clients.
@@ -78,6 +78,10 @@ bool api_client_is_remote(const struct http_exchange *exchange);
 const struct api_reader *api_access_check(struct api_access *access,
                                           const struct http_server_request *request,
                                           struct http_exchange *exchange);
+
+/* A token of the reader of @client, valid for API_TOKEN_MS: also after a restart if there is a
+ * certificate authority. The caller frees it with secret_free(). NULL: too many are valid. */
+char *api_access_issue(struct api_access *access, const struct api_client *client);
 
 /* Exchanges a one-time code for a session. The caller frees it with secret_free(). NULL: the code is
  * unknown, was used, or has expired. */

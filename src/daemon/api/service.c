@@ -67,20 +67,17 @@ static void respond_access(struct daemon *d, const struct api_reader *reader,
     endpoint_reply_body(exchange, 200, JSON_TYPE, &body);
 }
 
-/* Responds with a new token of @tokens, in the member @name. */
-static void respond_issued(struct daemon *d, struct api_tokens *tokens, const char *name,
+/* Responds with @token, in the member @name, and frees it. NULL: none was issued. */
+static void respond_issued(struct daemon *d, char *token, uint64_t valid_ms, const char *name,
                            struct http_exchange *exchange)
 {
-    const struct api_client *client = api_client_of(exchange);
-    char *token = api_tokens_issue(tokens, client->reader, client->uid);
     struct buf body = {.secret = true};
     char expiry[TIMESTAMP_SIZE];
     if (!token) {
         api_reply_fault(exchange, 429, "too many tokens are valid");
         return;
     }
-    timestamp_format(clock_wall_us(&d->loop.clock) + INT64_C(1000) * (int64_t)tokens->valid_ms,
-                     expiry);
+    timestamp_format(clock_wall_us(&d->loop.clock) + INT64_C(1000) * (int64_t)valid_ms, expiry);
     buf_printf(&body, "{\"%s\":", name);
     json_put_string(&body, str_of(token));
     buf_puts(&body, ",\"expires\":");
@@ -94,15 +91,19 @@ static void respond_token(struct daemon *d, const struct api_reader *reader,
                           const struct http_server_request *request, struct http_exchange *exchange)
 {
     (void)reader, (void)request;
-    respond_issued(d, &d->web.access.tokens, "token", exchange);
+    respond_issued(d, api_access_issue(&d->web.access, api_client_of(exchange)), API_TOKEN_MS,
+                   "token", exchange);
 }
 
 static void respond_code(struct daemon *d, const struct api_reader *reader,
                          const struct http_server_request *request, struct http_exchange *exchange)
 {
+    const struct api_client *client = api_client_of(exchange);
+    struct api_tokens *codes = &d->web.access.codes;
     (void)reader, (void)request;
     if (d->web.tls.current)
-        respond_issued(d, &d->web.access.codes, "code", exchange);
+        respond_issued(d, api_tokens_issue(codes, client->reader, client->uid), codes->valid_ms,
+                       "code", exchange);
     else
         api_reply_fault(exchange, 404, NO_LISTEN);
 }

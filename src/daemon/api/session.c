@@ -29,24 +29,25 @@ struct tls_digest *api_session_key(const char *authority_key_pem)
     return digest;
 }
 
-/* Appends the claim that a session of @reader makes, without the end of its validity. */
+/* Appends the claim that a session of @reader makes, without the end of its validity and the name. */
 static void put_identity(struct buf *out, const struct api_reader *reader)
 {
     if (reader->identity == API_BY_UID)
         buf_printf(out, "uid %" PRIu64 " ", (uint64_t)reader->uid);
     else
         buf_printf(out, "group %" PRIu64 " ", (uint64_t)reader->gid);
-    buf_puts(out, reader->name);
 }
 
-char *api_session_issue(struct tls_digest *key, const struct api_reader *reader, int64_t now_us)
+char *api_session_issue(struct tls_digest *key, const struct api_reader *reader, int64_t now_us,
+                        int64_t valid_s)
 {
     unsigned char digest[TLS_DIGEST_BYTES];
     struct buf claim = {0}, all = {.secret = true};
     struct str part;
     char *text;
-    buf_printf(&claim, "%" PRId64 " ", now_us / 1000000 + API_SESSION_S);
+    buf_printf(&claim, "%" PRId64 " ", now_us / 1000000 + valid_s);
     put_identity(&claim, reader);
+    buf_puts(&claim, reader->name);
     part = (struct str){claim.bytes, claim.len};
     tls_digest_make(key, &part, 1, digest);
     buf_put(&all, (const char *)digest, sizeof(digest));
@@ -73,26 +74,33 @@ static bool is_signed(struct tls_digest *key, const char *digest, struct str cla
     return same_digest(digest, expected);
 }
 
-/* @claim is signed, so it has the form of api_session_issue(). */
+static bool is_of(const struct api_reader *reader, const char *identity, const char **ret_name)
+{
+    struct buf own = {0};
+    bool same;
+    put_identity(&own, reader);
+    same = strncmp(own.bytes, identity, own.len) == 0;
+    *ret_name = identity + own.len;
+    buf_free(&own);
+    return same;
+}
+
+/* @claim is signed, so it has the form of api_session_issue(). The first reader of the user or group counts,
+ * as for a peer: an entry of the configuration replaces a reader that is built in. */
 static const struct api_reader *find_claimed(const struct api_readers *readers, const char *claim,
                                              int64_t now_us)
 {
     char *identity;
     int64_t end_s = strtoll(claim, &identity, 10);
-    const struct api_reader *found = NULL;
     if (end_s <= now_us / 1000000)
         return NULL;
-    for (size_t i = 0; i < readers->count && !found; i++) {
-        struct buf own = {0};
-        if (readers->items[i].identity == API_BY_TOKEN)
-            continue;
-        put_identity(&own, &readers->items[i]);
-        buf_putc(&own, '\0');
-        if (strcmp(own.bytes, identity + 1) == 0)
-            found = &readers->items[i];
-        buf_free(&own);
+    for (size_t i = 0; i < readers->count; i++) {
+        const struct api_reader *reader = &readers->items[i];
+        const char *name;
+        if (reader->identity != API_BY_TOKEN && is_of(reader, identity + 1, &name))
+            return strcmp(reader->name, name) == 0 ? reader : NULL;
     }
-    return found;
+    return NULL;
 }
 
 const struct api_reader *api_session_find(struct tls_digest *key, const struct api_readers *readers,

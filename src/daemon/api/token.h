@@ -1,7 +1,8 @@
 /*
- * token.h - short-lived bearer tokens, which a reader gets over the Unix socket and uses at api.listen.
+ * token.h - short-lived tokens in memory: one-time codes, which a reader gets over the Unix socket and
+ * uses at api.listen; and bearer tokens where no certificate authority can sign them (session.h).
  *
- *     text = api_tokens_issue(&tokens, reader, uid)    as the response to /informerd/v1/token
+ *     text = api_tokens_issue(&tokens, reader, uid)    as the response to /informerd/v1/code
  *     reader = api_tokens_find(&tokens, text)          until their validity ends
  *     reader = api_tokens_take(&tokens, text)          the same, once: the codes of session.h
  *

@@ -48,8 +48,8 @@ static void finds_the_reader_until_the_end(void **state)
     char *a, *b;
     (void)state;
     world_init(&w);
-    a = api_session_issue(w.key, &w.items[0], NOW_US);
-    b = api_session_issue(w.key, &w.items[1], NOW_US + 5000000);
+    a = api_session_issue(w.key, &w.items[0], NOW_US, API_SESSION_S);
+    b = api_session_issue(w.key, &w.items[1], NOW_US + 5000000, API_SESSION_S);
     assert_ptr_equal(find(&w, a, NOW_US), &w.items[0]);
     assert_ptr_equal(find(&w, b, NOW_US), &w.items[1]);
     assert_ptr_equal(find(&w, a, END_US - 1), &w.items[0]);
@@ -66,7 +66,7 @@ static void ends_when_the_reader_is_another_one(void **state)
     char *text;
     (void)state;
     world_init(&w);
-    text = api_session_issue(w.key, &w.items[0], NOW_US);
+    text = api_session_issue(w.key, &w.items[0], NOW_US, API_SESSION_S);
     w.items[0].uid = 1001;
     assert_null(find(&w, text, NOW_US));
     w.items[0].uid = 1000;
@@ -77,6 +77,11 @@ static void ends_when_the_reader_is_another_one(void **state)
     assert_null(find(&w, text, NOW_US));
     w.items[0].name = ops_name;
     assert_ptr_equal(find(&w, text, NOW_US), &w.items[0]);
+    w.items[1] = (struct api_reader){.name = all_name, .identity = API_BY_UID, .uid = 1000};
+    assert_ptr_equal(find(&w, text, NOW_US), &w.items[0]); /* the first of the user counts */
+    w.items[0].name = ci_name;
+    w.items[1].name = ops_name;
+    assert_null(find(&w, text, NOW_US));
     w.readers.count = 0;
     assert_null(find(&w, text, NOW_US));
     secret_free(text);
@@ -89,7 +94,7 @@ static void survives_a_restart_with_the_same_key_only(void **state)
     char *text;
     (void)state;
     world_init(&w);
-    text = api_session_issue(w.key, &w.items[0], NOW_US);
+    text = api_session_issue(w.key, &w.items[0], NOW_US, API_SESSION_S);
     tls_digest_free(w.key);
     w.key = api_session_key("the key of an authority");
     assert_ptr_equal(find(&w, text, NOW_US), &w.items[0]);
@@ -108,7 +113,7 @@ static void refuses_every_changed_session(void **state)
     char *text, *bytes;
     (void)state;
     world_init(&w);
-    text = api_session_issue(w.key, &w.items[0], NOW_US);
+    text = api_session_issue(w.key, &w.items[0], NOW_US, API_SESSION_S);
     assert_int_equal(base64_decode(text, strlen(text), &bytes, &len), 0);
     for (size_t i = 0; i < len; i++) {
         char *changed;
