@@ -48,12 +48,13 @@ def readiness(folder):
 
 
 class Service:
-    def __init__(self, subject, folder, kubeconfig, resources, log_options=None, top=None):
+    def __init__(self, subject, folder, kubeconfig, resources, log_options=None, top=None, **cluster):
         self.folder = folder
         self.log = folder / "events.jsonl"
         self._own_log = folder / "informerd.log"
         self._command = [subject.binary, "-c", conf_of(
-            folder, kubeconfig, [{"resource": str(each)} for each in resources], self.log, log_options, top)]
+            folder, kubeconfig, [each if isinstance(each, dict) else {"resource": str(each)} for each in resources],
+            self.log, log_options, top, **cluster)]
         self._environment = os.environ | subject.environment
         self._child = None
 

@@ -49,7 +49,7 @@ class Stage:
         self.load = load
         self.pods = Pods(plane.admin)
         self._objects = {PODS: self.pods}
-        self._programs = programs
+        self.programs = programs
         self.subject = subject
         self._pairs = []
         self._absences = []
@@ -108,7 +108,7 @@ class Stage:
                 history = History(self.plane.etcd_url, resource, selection.namespace)
             pair = Pair(name or resource.name, self.objects(resource), selection, history, contents)
             self._pairs.append(pair)
-            pair.start(self.plane.folder / pair.name, self._programs, self.subject, ours,
+            pair.start(self.plane.folder / pair.name, self.programs, self.subject, ours,
                        self.plane.kubeconfig(theirs or user))
 
     def events(self, name):
@@ -226,7 +226,7 @@ class Stage:
 
     def informer(self, kubeconfig, resource, name, selection=ALL):
         """Starts an additional informer of client-go."""
-        informer = Oracle(self._programs["oracle"], kubeconfig, resource, selection,
+        informer = Oracle(self.programs["oracle"], kubeconfig, resource, selection,
                           self.plane.folder / f"informer-{name}.log", False)
         self._open.callback(informer.kill)
         return informer
@@ -239,10 +239,16 @@ class Stage:
         self._open.callback(feed.kill)
         return feed
 
-    def service(self, user, resources, log_options=None, top=None):
-        """informerd as a service. The scenario starts and stops it. `top`: more sections of its configuration."""
-        made = service.Service(self.subject, self.plane.folder / "service",
-                               self.plane.kubeconfig(user), resources, log_options, top)
+    def at_end(self, callback):
+        """Calls that after the comparison."""
+        self._open.callback(callback)
+
+    def service(self, user, resources, log_options=None, top=None, name="service", through=None, **cluster):
+        """informerd as a service. The scenario starts and stops it. `top`: more sections of its configuration.
+        Resources may also be watches, as in the configuration. Through: port of a proxy.
+        """
+        made = service.Service(self.subject, self.plane.folder / name,
+                               self.plane.kubeconfig(user, through), resources, log_options, top, **cluster)
         self._open.callback(made.stop)
         return made
 

@@ -71,10 +71,14 @@ def wait_for_informers(stage, informers):
             stage.complain(f"{informer.name} on the replica: {informer.store()}, the server has {listed}")
 
 
-def connect(stage, service):
+def connect(stage, service, name="replica"):
     """Waits until the service is ready. Returns the kubeconfig that informerctl prints."""
     children.until(lambda: is_ready(service.folder), stage.timeout, "the service is ready")
-    kubeconfig = stage.plane.folder / "replica.kubeconfig"
+    return kubeconfig_of(stage, service, name)
+
+
+def kubeconfig_of(stage, service, name):
+    kubeconfig = stage.plane.folder / f"{name}.kubeconfig"
     command = [stage.subject.binary.with_name("informerctl"), "-s", service.folder / "informerd.sock", "kubeconfig"]
     kubeconfig.write_bytes(subprocess.run(command, capture_output=True, check=True, timeout=60).stdout)
     return kubeconfig
@@ -95,15 +99,18 @@ def kubectl(stage, kubeconfig, arguments):
 
 
 def compare(stage, replica, arguments):
+    compare_with(stage, lambda kubeconfig: kubectl(stage, kubeconfig, arguments), replica, f"kubectl {' '.join(arguments)}")
+
+
+def compare_with(stage, run, replica, title):
     """The replica prints the same as the server, as soon as the last changes have arrived."""
     deadline = time.monotonic() + stage.timeout
     while True:
-        theirs = kubectl(stage, stage.plane.kubeconfig("admin"), arguments)
-        ours = kubectl(stage, replica, arguments)
+        theirs, ours = run(stage.plane.kubeconfig("admin")), run(replica)
         if normal(theirs) == normal(ours):
             return
         if time.monotonic() > deadline:
-            stage.complain(f"kubectl {' '.join(arguments)}: from the server\n{theirs}\nfrom the replica\n{ours}")
+            stage.complain(f"{title}: from the server\n{theirs}\nfrom the replica\n{ours}")
             return
 
 
