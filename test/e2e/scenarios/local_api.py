@@ -28,7 +28,8 @@ SAME = (  # commands that print the same, apart from ages
     "get pods -A --field-selector status.phase=Running -o name", "get events -n shop --sort-by=.metadata.name",
     "get pods -n shop --sort-by=.metadata.name", "get endpointslices -A", "describe deployment web -n shop",
     "describe pods -n shop", "wait --for=condition=Available deployment/web -n shop", "get pod none -n shop",
-    "get pods -n shop -o custom-columns=N:.metadata.name,P:.status.phase")
+    "get pods -n shop -o custom-columns=N:.metadata.name,P:.status.phase", "explain pods.spec.containers",
+    "explain deployment --recursive", "version")
 
 
 def run(stage):

@@ -54,6 +54,8 @@ REQUESTS = (
     (f"{PODS}?{WATCH_LIST}", JSON), (f"{SHOP_PODS}?{WATCH_LIST}", TABLE), (f"{PODS}?{WATCH_LIST}", METADATA),
     (f"{PODS}?{WATCH_LIST}&labelSelector=app%3Dnone", JSON),
     (f"{PODS}?watch=1&resourceVersion=0&timeoutSeconds=1", JSON),
+    # documents
+    ("/version", JSON), ("/openapi/v3/apis/apps/v1", JSON),
     # errors
     (f"{SHOP_PODS}/none", JSON), (f"{SHOP_PODS}/none", TABLE), ("/apis/apps/v1/namespaces/shop/deployments/none", JSON),
     (f"{PODS}?labelSelector={quote('a===b')}", JSON), (f"{PODS}?labelSelector={quote('app in web')}", JSON),
@@ -141,7 +143,7 @@ def normal(thing):
         return normal_table(thing)
     if kind.endswith("List"):
         return thing | {"metadata": {}, "items": [without_dropped(item) for item in thing["items"]]}
-    return without_dropped(thing)
+    return without_dropped(thing) if "metadata" in thing else thing
 
 
 def bookmark(thing):
