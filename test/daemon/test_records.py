@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """test_records.py KUBESIM RECORDINGS INFORMERD: records of event logs over the local API, live and from files."""
+import contextlib
 import json
 import os
 import urllib.parse
@@ -49,6 +50,11 @@ class Records(Case):
 
     def put(self, *names, namespace='default', **data):
         self.sim.put('configmaps', *({**config_map(name, namespace=namespace), **({'data': data} if data else {})} for name in names))
+
+    def text(self):
+        with contextlib.suppress(FileNotFoundError):  # a rotation is in progress
+            return self.path.read_text()
+        return ''
 
     def wait_logged(self, name):
         self.log.wait_for(lambda all: any(r.get('name') == name for r in all), name)
@@ -103,7 +109,7 @@ class Records(Case):
         self.begin(event_logs=[{'path': str(self.path), 'rotate': {'size': '4K', 'keep': 1}}])
         for i in range(30):
             self.put(f'n{i}')
-        wait_until(lambda: 'n29' in self.path.read_text(), 'the last object')
+        wait_until(lambda: 'n29' in self.text(), 'the last object')
         oldest = records_of(self.folder / 'events.jsonl.1')[0]
         for position in (1, '1h'):
             gap, first = self.records('events', follow='false', **{'from': position})[:2]
@@ -241,6 +247,15 @@ class Records(Case):
         daemon_ok = self.records('history', name='n39', notes='false')
         self.assertEqual(len(daemon_ok), 1)
         self.assertEqual([r['seq'] for r in slow.until(lambda r: r.get('name') == 'n39')], [r['seq'] for r in self.log.read()])
+
+    def test_a_live_client_that_does_not_read_is_cut(self):
+        """Others are not: 400 records of about 15 KB are more than its buffers hold."""
+        self.begin(event_logs=[{'path': 'stdout'}])
+        self.stream('events')
+        self.stream('events', name='none')
+        for i in range(400):
+            self.put('a', k=str(i % 10) * 7000)
+        wait_until(lambda: json.loads(self.get('/informerd/v1/status').text)['event_streams'] == 1, 'the end of the first stream')
 
 
 run(__name__)
