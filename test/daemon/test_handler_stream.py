@@ -252,6 +252,38 @@ class Restarts(Stream):
         self.wait_dead(pid)
         self.assertEqual(set(self.names()), {'a', 'b'})
 
+    def test_reloads_lose_no_record(self):
+        """While objects change, the handler changes its program, mode and concurrency, and another one comes and goes."""
+        run_path = Handled.handler(self, 'cat >> $DIR/got', name='run')['exec']
+        variants = [self.handler(ALL, concurrency=4), {'name': 'test', 'exec': run_path, 'concurrency': 2},
+                    {**self.handler(f'sleep 0.01; {ALL}', name='slow', concurrency=8), 'name': 'test'}]
+        other = {**self.handler('while next; do echo ACK $seq; done', name='other', concurrency=2)}
+        daemon = self.start(self.conf(handlers=[variants[0]]))
+        self.wait_ready()
+        stop = threading.Event()
+
+        def change():
+            n, got = 0, Log(self.folder / 'got')
+            while not stop.wait(0.003):
+                if n - len({r['seq'] for r in got.read()}) < 60:
+                    n += 1
+                    self.put(f'web-{n % 5}', n=str(n))
+        changer = threading.Thread(target=change)
+        changer.start()
+        try:
+            for turn in range(1, 10):
+                self.wait_got(len(self.got.read()) + 10)
+                self.reload(daemon, variants[turn % 3], *([other] if turn % 2 else []))
+        finally:
+            stop.set()
+            changer.join()
+        self.wait_equal()
+        self.wait_metric('queue_length', 0)
+        self.assertEqual({r['seq'] for r in self.log.read() if r['type'] in ('ADDED', 'MODIFIED')},
+                         {r['seq'] for r in self.got.read()})
+        self.assertEqual((self.metric('skipped_total'), self.metric('parked_total')), (0, 0))
+        self.assertEqual(daemon.end(), 0)
+
     def test_removing_the_handler_ends_the_program(self):
         daemon = self.run_with(f'echo $$ > $DIR/pid; {ALL}')
         self.put('a')

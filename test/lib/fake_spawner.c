@@ -3,6 +3,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include <cmocka.h>
@@ -23,7 +24,22 @@ static void fake_close(struct child *child)
     free(c);
 }
 
-static const struct child_ops ops = {.close = fake_close};
+static size_t fake_write(struct child *child, struct str bytes)
+{
+    struct fake_spawner *f = container_of(child, struct fake_child, child)->spawner;
+    size_t n = bytes.len < f->room ? bytes.len : f->room;
+    buf_put(&f->input, bytes.at, n);
+    f->room -= n;
+    return n;
+}
+
+static void fake_stop(struct child *child, const char *why)
+{
+    struct fake_spawner *f = container_of(child, struct fake_child, child)->spawner;
+    snprintf(f->stopped, sizeof(f->stopped), "%s", why);
+}
+
+static const struct child_ops ops = {.close = fake_close, .write = fake_write, .stop = fake_stop};
 
 static void join_strings(struct buf *out, const char *const *list, char end)
 {
@@ -49,6 +65,9 @@ static struct child *fake_spawn(struct spawner *spawner, const struct child_spec
     f->timeout_ms = spec->timeout_ms;
     f->output_max = spec->output_max;
     f->errors_max = spec->errors_max;
+    f->room = SIZE_MAX;
+    f->stopped[0] = '\0';
+    buf_clear(&f->input);
     join_strings(&f->argv, spec->argv, ' ');
     join_strings(&f->env, spec->env, '\n');
     return &c->child;
@@ -64,6 +83,7 @@ void fake_spawner_done(struct fake_spawner *f)
     assert_null(f->running);
     buf_free(&f->argv);
     buf_free(&f->env);
+    buf_free(&f->input);
 }
 
 void fake_spawner_end(struct fake_spawner *f, const struct child_end *end)
@@ -76,4 +96,23 @@ void fake_spawner_end(struct fake_spawner *f, const struct child_end *end)
 void fake_spawner_exit(struct fake_spawner *f, const char *output)
 {
     fake_spawner_end(f, &(struct child_end){.fate = CHILD_EXITED, .output = str_of(output)});
+}
+
+void fake_spawner_output(struct fake_spawner *f, const char *text)
+{
+    assert_non_null(f->running);
+    f->running->user->ops->on_output(f->running->user, str_of(text));
+}
+
+void fake_spawner_errors(struct fake_spawner *f, const char *text)
+{
+    assert_non_null(f->running);
+    f->running->user->ops->on_errors(f->running->user, str_of(text));
+}
+
+void fake_spawner_read(struct fake_spawner *f, size_t room)
+{
+    assert_non_null(f->running);
+    f->room = room;
+    f->running->user->ops->on_writable(f->running->user);
 }

@@ -24,6 +24,9 @@ struct fake_spawner {
     uint64_t timeout_ms;
     size_t output_max;
     size_t errors_max;
+    struct buf input;  /* what was written to the streamed program that runs, or ran last */
+    size_t room;       /* how many bytes its pipe takes; at first unlimited */
+    char stopped[128]; /* the reason of child_stop(); "": it was not called */
 };
 
 void fake_spawner_init(struct fake_spawner *f);
@@ -32,5 +35,10 @@ void fake_spawner_done(struct fake_spawner *f);
 /* End the running program, with @end or successfully with @output. */
 void fake_spawner_end(struct fake_spawner *f, const struct child_end *end);
 void fake_spawner_exit(struct fake_spawner *f, const char *output);
+
+/* Output of the streamed program that runs; and its pipe takes @room further bytes. */
+void fake_spawner_output(struct fake_spawner *f, const char *text);
+void fake_spawner_errors(struct fake_spawner *f, const char *text);
+void fake_spawner_read(struct fake_spawner *f, size_t room);
 
 #endif
