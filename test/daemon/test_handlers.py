@@ -445,7 +445,7 @@ class Context(Handled):
         path = self.write_conf(self.conf(handlers=[self.handler(TAKE, concurrency=65)]))
         done = subprocess.run([INFORMERD, '--check-config', '-c', path], capture_output=True, text=True)
         self.assertEqual(done.returncode, 78)
-        self.assertIn('concurrency is more than 64, which needs mode: stream', done.stderr)
+        self.assertIn('handlers[0].concurrency: is more than 64, which needs mode: stream', done.stderr)
 
 
 class Configuration(Handled):

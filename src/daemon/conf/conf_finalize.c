@@ -309,6 +309,9 @@ static void check_handler_kind(struct conf_reader *reader, const struct conf *co
                          "exactly one of the keys %.*s is required", (int)names.len, names.bytes);
     else if (kind->check && kind->check(h, &err) < 0)
         conf_entry_error(reader, conf, "handlers", h->head.node, kind->name, "%s", err.text);
+    else if (kind != &handler_stream && h->concurrency > CONF_CONCURRENCY_MAX)
+        conf_entry_error(reader, conf, "handlers", h->head.node, "concurrency",
+                         "is more than %d, which needs mode: stream", CONF_CONCURRENCY_MAX);
     buf_free(&names);
 }
 

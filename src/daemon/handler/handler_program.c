@@ -112,9 +112,6 @@ int handler_program_check(const struct conf_handler *conf, struct inf_error *err
     if (conf->exec.count && conf->exec.items[0][0] != '/')
         return err_set(err, INF_ECONF,
                        "the program must be an absolute path, like /usr/local/bin/page");
-    if (conf->mode == CONF_EXEC_RUN && conf->concurrency > CONF_CONCURRENCY_MAX)
-        return err_set(err, INF_ECONF, "concurrency is more than %d, which needs mode: stream",
-                       CONF_CONCURRENCY_MAX);
     return 0;
 }
 
