@@ -433,6 +433,31 @@ class Context(Handled):
                               daemon.stderr_text())
                 self.assertIn('/informerd-handlers.conf', daemon.stderr_text())
 
+    @unittest.skipUnless(os.geteuid() == 0 and shutil.which('setpriv'), 'needs root and setpriv')
+    def test_the_capabilities_of_the_drop_in_are_enough(self):
+        """informerd is not root; its programs run as another user, have no capability, and can be ended."""
+        capabilities = '+setuid,+setgid,+kill'
+        as_daemon = ('setpriv', '--reuid=daemon', '--regid=daemon', '--clear-groups', '--no-new-privs',
+                     '--inh-caps=' + capabilities, '--ambient-caps=' + capabilities)
+        if subprocess.run([*as_daemon, INFORMERD, '--version'], capture_output=True).returncode:
+            self.skipTest('another user cannot run the informerd of this build directory')
+        for path in (self.folder, *self.folder.iterdir()):
+            shutil.chown(path, 'daemon', 'daemon')
+        self.folder.chmod(0o777)
+        script = 'id -un > $DIR/user; grep Cap /proc/self/status > $DIR/caps; echo $$ > $DIR/new; mv $DIR/new $DIR/pid; exec sleep 1000'
+        daemon = self.start(self.conf(handlers=[self.handler(script, user='bin', timeout='200ms', retry={'max': 0})]),
+                            wrap=as_daemon)
+        self.wait_ready()
+        self.put('web')
+        pid = int(self.wait_file('pid').read_text())
+        self.assertEqual((self.folder / 'user').read_text(), 'bin\n')
+        caps = dict(line.split() for line in (self.folder / 'caps').read_text().splitlines())
+        self.assertEqual({name: int(caps[name], 16) for name in ('CapEff:', 'CapPrm:', 'CapAmb:')},
+                         {'CapEff:': 0, 'CapPrm:': 0, 'CapAmb:': 0})
+        self.wait_metric('parked', 1)
+        self.wait_dead(pid)
+        self.assertEqual(daemon.end(), 0)
+
     def test_a_user_that_does_not_exist(self):
         conf = self.conf(handlers=[self.handler(TAKE, user='no-such-user')])
         done = subprocess.run([INFORMERD, '--check-config', '-c', self.write_conf(conf)], capture_output=True, text=True)
