@@ -9,6 +9,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -107,8 +108,7 @@ void client_close(struct client *c)
 
 /* ---- requests and responses ---- */
 
-static int send_request(struct client *c, const char *target, const char *accept,
-                        struct inf_error *err)
+int client_send(struct client *c, const char *target, const char *accept, struct inf_error *err)
 {
     struct buf request = {0};
     size_t sent = 0;
@@ -128,17 +128,38 @@ static int send_request(struct client *c, const char *target, const char *accept
     return rc;
 }
 
-static int receive(struct client *c, struct inf_error *err)
+/* How long to wait for bytes. */
+enum patience {
+    WAIT_LIMITED, /* CLIENT_SILENCE_S */
+    WAIT_ENDLESS,
+    WAIT_NOT, /* returns RESPONSE_PAUSED instead */
+};
+
+enum {
+    RESPONSE_STOPPED = 1, /* by the user */
+    RESPONSE_PAUSED = 2,  /* no further bytes have arrived yet */
+};
+
+static int receive(struct client *c, enum patience patience, struct inf_error *err)
 {
+    struct pollfd readable = {c->fd, POLLIN, 0};
     char bytes[64 * 1024];
     ssize_t n;
     do
-        n = recv(c->fd, bytes, sizeof(bytes), 0);
+        n = patience == WAIT_LIMITED ? poll(&readable, 1, CLIENT_SILENCE_S * 1000) : 1;
+    while (n < 0 && errno == EINTR);
+    if (n == 0)
+        return err_set(err, INF_ENET, "socket '%s': informerd has not answered for %d s", c->path,
+                       CLIENT_SILENCE_S);
+    do
+        n = recv(c->fd, bytes, sizeof(bytes), patience == WAIT_NOT ? MSG_DONTWAIT : 0);
     while (n < 0 && errno == EINTR);
     if (n > 0) {
         buf_put(&c->in, bytes, (size_t)n);
         return 0;
     }
+    if (n < 0 && patience == WAIT_NOT && errno == EAGAIN)
+        return RESPONSE_PAUSED;
     return err_set(err, INF_ENET, "socket '%s': %s", c->path,
                    n == 0 ? "informerd closed the connection" : strerror(errno));
 }
@@ -162,13 +183,9 @@ struct body_user {
     int (*on_body)(struct body_user *user, struct str bytes, struct inf_error *err);
 };
 
-enum {
-    RESPONSE_STOPPED = 1, /* by the user */
-};
-
-/* Passes the body to @user. Returns 0 at its end, RESPONSE_STOPPED, or an error. */
+/* Passes the body to @user. Returns 0 at its end, RESPONSE_STOPPED, RESPONSE_PAUSED, or an error. */
 static int read_response(struct client *c, int *ret_status, struct body_user *user,
-                         struct inf_error *err)
+                         enum patience patience, struct inf_error *err)
 {
     for (;;) {
         struct http_piece piece;
@@ -193,7 +210,9 @@ static int read_response(struct client *c, int *ret_status, struct body_user *us
         }
         buf_consume(&c->in, used); /* a piece of the body pointed into it */
         if (rc == 0 && piece.type == PIECE_MORE)
-            rc = receive(c, err);
+            rc = receive(c, patience, err);
+        if (rc == RESPONSE_PAUSED)
+            return rc;
         if (rc || (piece.type == PIECE_DONE && !http_parser_keep_alive(c->parser)))
             client_disconnect(c);
         if (rc || piece.type == PIECE_DONE)
@@ -220,9 +239,9 @@ int client_get(struct client *c, const char *target, const char *accept, struct 
     struct whole_body whole = {{keep_body}, &ret->body};
     int rc;
     *ret = (struct client_reply){0};
-    rc = send_request(c, target, accept, err);
+    rc = client_send(c, target, accept, err);
     if (rc == 0)
-        rc = read_response(c, &ret->status, &whole.user, err);
+        rc = read_response(c, &ret->status, &whole.user, WAIT_LIMITED, err);
     if (rc < 0) {
         buf_free(&ret->body);
         return rc;
@@ -230,6 +249,18 @@ int client_get(struct client *c, const char *target, const char *accept, struct 
     buf_putc(&ret->body, '\0');
     ret->body.len--;
     return 0;
+}
+
+int client_fd(const struct client *c)
+{
+    return c->fd;
+}
+
+int client_read(struct client *c, struct client_reply *reply, struct inf_error *err)
+{
+    struct whole_body whole = {{keep_body}, &reply->body};
+    int rc = read_response(c, &reply->status, &whole.user, WAIT_NOT, err);
+    return rc == RESPONSE_PAUSED ? CLIENT_MORE : rc;
 }
 
 struct line_body {
@@ -265,9 +296,9 @@ int client_follow(struct client *c, const char *target, const char *accept,
 {
     int status = 0;
     struct line_body body = {{pass_lines}, follower, {0}, &status};
-    int rc = send_request(c, target, accept, err);
+    int rc = client_send(c, target, accept, err);
     if (rc == 0)
-        rc = read_response(c, &status, &body.user, err);
+        rc = read_response(c, &status, &body.user, WAIT_ENDLESS, err);
     if (rc == 0 && status != 200)
         rc = ctl_json_error(status, (struct str){body.line.bytes, body.line.len}, err);
     buf_free(&body.line);

@@ -5,7 +5,8 @@
  *     client_get(client, "/informerd/v1/status", NULL, &reply, &err)
  *     client_follow(client, target, accept, &follower, &err)     a response without end, line by line
  *
- * A command makes a few requests and exits: it needs no loop.
+ * A command makes a few requests and exits: it needs no loop. A response that does not continue within
+ * CLIENT_SILENCE_S is an error, except one that is followed.
  */
 #ifndef CTL_CLIENT_H
 #define CTL_CLIENT_H
@@ -19,7 +20,8 @@
 
 enum {
     CLIENT_BODY_MAX = 1024 * 1024 * 1024, /* LIMIT: bytes of a response that is not followed */
-    CLIENT_LINE_MAX = 64 * 1024 * 1024,   /* LIMIT: bytes of a line of one that is */
+    CLIENT_SILENCE_S = 30,
+    CLIENT_LINE_MAX = 64 * 1024 * 1024, /* LIMIT: bytes of a line of one that is */
 };
 
 struct client;
@@ -49,6 +51,20 @@ int client_get(struct client *client, const char *target, const char *accept,
  * error status is returned as INF_ESERVER with the message of the response. */
 int client_follow(struct client *client, const char *target, const char *accept,
                   struct client_follower *follower, struct inf_error *err);
+
+/*
+ * The same for callers that poll: client_send() sends a request. Whenever client_fd() is readable,
+ * client_read() adds what has arrived to @reply, which is zeroed before the first call, and waits for
+ * nothing. Returns 0 if the response is complete, CLIENT_MORE if not, or an error. The caller may consume
+ * the body of an endless response.
+ */
+enum {
+    CLIENT_MORE = 1,
+};
+int client_send(struct client *client, const char *target, const char *accept,
+                struct inf_error *err);
+int client_fd(const struct client *client);
+int client_read(struct client *client, struct client_reply *reply, struct inf_error *err);
 
 /* Appends @text escaped for a path segment or a value in a query. */
 void client_put_escaped(struct buf *out, const char *text);

@@ -26,6 +26,7 @@ extern const struct command ctl_handler;
 extern const struct command ctl_kubeconfig;
 extern const struct command ctl_token;
 extern const struct command ctl_page;
+extern const struct command ctl_top;
 extern const struct command ctl_reload;
 extern const struct command ctl_reopen;
 extern const struct command ctl_dump;

@@ -12,18 +12,7 @@
 #include "base/text/timestamp.h"
 #include "ctl/ctl.h"
 #include "ctl/ctl_table.h"
-
-/* "5s", "12m", "3h", "4d": as kubectl prints ages. */
-static char *age_text(uint64_t ms)
-{
-    uint64_t s = ms / 1000;
-    if (s < 120)
-        return xasprintf("%" PRIu64 "s", s);
-    if (s < 120 * 60)
-        return xasprintf("%" PRIu64 "m", s / 60);
-    return s < 48 * 3600 ? xasprintf("%" PRIu64 "h", s / 3600)
-                         : xasprintf("%" PRIu64 "d", s / 86400);
-}
+#include "ctl/ctl_text.h"
 
 static void put_daemon(struct buf *out, const struct json_node *root)
 {
@@ -32,7 +21,7 @@ static void put_daemon(struct buf *out, const struct json_node *root)
     int64_t now_us = 0, started_us = 0;
     (void)timestamp_parse(now, &now_us);
     (void)timestamp_parse(started, &started_us);
-    age = age_text(now_us > started_us ? (uint64_t)(now_us - started_us) / 1000 : 0);
+    age = ctl_age_text(now_us > started_us ? (uint64_t)(now_us - started_us) / 1000 : 0);
     buf_printf(out, "informerd %s, up %s, next sequence number %" PRIu64 "\n", version, age,
                ctl_json_number(root, "seq"));
     free(age);
@@ -45,8 +34,9 @@ static void put_daemon(struct buf *out, const struct json_node *root)
 static char *event_age_text(const struct json_node *watch)
 {
     const struct json_node *age = ctl_json_get(watch, "event_age_ms");
-    return age && !str_eq(age->text, STR("null")) ? age_text(ctl_json_number(watch, "event_age_ms"))
-                                                  : xstrdup("-");
+    return age && !str_eq(age->text, STR("null"))
+               ? ctl_age_text(ctl_json_number(watch, "event_age_ms"))
+               : xstrdup("-");
 }
 
 /* Returns whether it is live. */
