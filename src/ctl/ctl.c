@@ -11,9 +11,10 @@
 #include "base/base.h"
 
 static const struct command *const ctl_commands[] = {
-    &ctl_overview, &ctl_get,     &ctl_status,   &ctl_top,         &ctl_tail,  &ctl_history,
-    &ctl_show,     &ctl_handler, &ctl_page,     &ctl_kubeconfig,  &ctl_token, &ctl_reload,
-    &ctl_reopen,   &ctl_dump,    &command_help, &command_version, NULL,
+    &ctl_overview, &ctl_get,      &ctl_status,      &ctl_top,  &ctl_tail,
+    &ctl_history,  &ctl_show,     &ctl_handler,     &ctl_page, &ctl_kubeconfig,
+    &ctl_token,    &ctl_reload,   &ctl_reopen,      &ctl_dump, &ctl_completion,
+    &ctl_complete, &command_help, &command_version, NULL,
 };
 
 const struct program command_program = {

@@ -18,6 +18,8 @@
 
 extern const struct command ctl_overview;
 extern const struct command ctl_get;
+extern const struct command ctl_complete;
+extern const struct command ctl_completion;
 extern const struct command ctl_status;
 extern const struct command ctl_tail;
 extern const struct command ctl_history;

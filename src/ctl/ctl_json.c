@@ -64,9 +64,13 @@ int ctl_json_error(int status, struct str body, struct inf_error *err)
     const struct json_node *tree = json_tree_make(&arena, body);
     char *message = ctl_json_text(tree, "message"), *reason = ctl_json_text(tree, "reason");
     struct buf shown = {0};
-    if (!message[0]) {
+    if (!message[0]) { /* informerd answers with a Status */
         free(message);
-        message = xasprintf("informerd answered with status %d", status);
+        message = xasprintf("informerd answered with status %d%s", status,
+                            status == 404 ? ": it is too old for this informerctl, or this is "
+                                            "another program; compare 'informerctl version' with "
+                                            "'informerd --version'"
+                                          : "");
     }
     utf8_put_visible(&shown, str_of(message));
     if (reason[0])

@@ -23,6 +23,10 @@ SERVICE_FILES = {  # installed file: its source
     'share/bash-completion/completions/informerd': None,
     'share/zsh/site-functions/_informerd': None,
     'share/fish/vendor_completions.d/informerd.fish': None,
+    'share/bash-completion/completions/informerctl': None,
+    'share/zsh/site-functions/_informerctl': None,
+    'share/fish/vendor_completions.d/informerctl.fish': None,
+    'bin/kubectl_complete-informer': 'src/ctl/kubectl_complete-informer',
 }
 
 

@@ -18,8 +18,10 @@ import urllib.parse
 from pathlib import Path
 
 from service import DEADLINE, Case, config_map, environment, run, wait_until
+from terminal import TMUX, Terminal
 
 INFORMERCTL = Path(sys.argv[4]).resolve()
+PLUGIN_COMPLETION = Path(__file__).resolve().parent.parent.parent / 'src/ctl/kubectl_complete-informer'
 SCREENS = Path(__file__).resolve().parent.parent / 'data' / 'screens'
 
 
@@ -37,8 +39,9 @@ DISCOVERY = {
 
 
 class Ctl(Case):
-    def ctl(self, *arguments, socket=None, program=INFORMERCTL, **env):
-        return subprocess.run([program, *arguments, '-s', socket or self.socket], capture_output=True, text=True,
+    def ctl(self, *arguments, socket=None, program=INFORMERCTL, plain=False, **env):
+        """@plain: without the socket."""
+        return subprocess.run([program, *arguments, *([] if plain else ['-s', socket or self.socket])], capture_output=True, text=True,
                               timeout=DEADLINE, env=environment(self.folder, **env), stdin=subprocess.DEVNULL)
 
     def good(self, *arguments, **more):
@@ -72,6 +75,37 @@ class Daemon(Ctl):
         done = self.ctl('status')
         self.assertEqual((done.returncode, done.stderr), (1, ''))
         self.assertNotIn(' live ', done.stdout)
+        problem = re.search(r'^informerd .*\n\nwatch nothings.example.com/v1: .*\n  \S.*\n\nWATCH ', done.stdout)
+        self.assertTrue(problem, done.stdout)  # first, with a remedy
+        self.assertEqual(self.ctl('status', '-o', 'json').returncode, 1)
+
+    def test_status_as_json(self):
+        self.start()
+        self.wait_ready()
+        self.assertEqual(json.loads(self.good('status', '-o', 'json'))['watches'][0]['state'], 'live')
+        done = self.ctl('status', '-o', 'xml')
+        self.assertEqual((done.returncode, done.stderr),
+                         (64, "informerctl: unknown output format 'xml'; use json (see 'informerctl status --help')\n"))
+
+    def test_status_of_outputs_that_fail(self):
+        handlers = [{'name': 'broken', 'exec': ['/bin/false'], 'retry': {'max': 0}}]
+        self.start(self.conf(handlers=handlers))
+        self.wait_ready()
+        self.sim.put('configmaps', config_map('a'))
+        wait_until(lambda: 'handler broken: ' in self.ctl('status').stdout, lambda: f'the problem: {self.ctl("status").stdout}')
+        text = self.good('status')
+        self.assertIn("\n  see 'informerctl handler ls' and 'informerctl handler parked NAME'\n", text)
+        self.assertRegex(text, r'\n\nHANDLER +STATE +WAITING +PARKED\nbroken ')
+
+    def test_status_on_a_terminal_has_colours(self):
+        if not TMUX:
+            self.skipTest('there is no tmux')
+        self.start(self.conf(watches=[{'resource': 'nothings.example.com/v1'}]))
+        wait_until(lambda: 'nothings' in self.ctl('status').stdout, 'the watch')
+        terminal = Terminal(self.folder, (200, 24), ['bash', '-c', f'{INFORMERCTL} status -s {self.socket}; sleep 1000'])
+        self.stack.callback(terminal.end)
+        wait_until(lambda: 'OBJECTS' in terminal.screen(), 'the status')
+        self.assertRegex(terminal.colours(), r'\{31\}watch nothings.example.com/v1: .*\s*\{\}')
 
     def test_dump_is_json(self):
         self.start()
@@ -91,6 +125,23 @@ class Daemon(Ctl):
         self.write_conf(self.conf(api={'readers': [{'name': 'other', 'uid': 4711}]}))
         self.assertIn('configuration reloaded', self.good('reload'))
         self.assertIn('configuration reloaded', self.good('reload'))  # the own user stays a reader
+
+    def test_reload_names_handlers_readers_and_event_logs(self):
+        handler, reader = {'name': 'page', 'exec': ['/bin/true']}, {'name': 'ci', 'uid': 4711}
+        log = {'path': str(self.path)}
+        def reload(**more):
+            self.write_conf(self.conf(**more))
+            return self.good('reload').strip().removeprefix('configuration reloaded: 1 watch unchanged')
+        self.start(self.conf(event_logs=[log]))
+        self.wait_ready()
+        self.assertEqual(reload(event_logs=[log], handlers=[handler], api={'readers': [reader]}),
+                         ', handler page added, reader ci added')
+        self.assertEqual(reload(event_logs=[log], handlers=[handler], api={'readers': [reader]}), '')
+        handler |= {'exec': ['/bin/false'], 'retry': {'max': 1}}
+        reader |= {'namespaces': ['ci']}
+        self.assertEqual(reload(event_logs=[log | {'context': []}], handlers=[handler], api={'readers': [reader]}),
+                         f', event log {self.path} changed (context), handler page changed (exec, retry), reader ci changed (namespaces)')
+        self.assertEqual(reload(event_logs=[log | {'context': []}]), ', handler page removed, reader ci removed')
 
     def test_reopen_follows_a_renamed_log(self):
         self.start()
@@ -185,6 +236,52 @@ class Daemon(Ctl):
         done = self.ctl('status')
         self.assertEqual(done.returncode, 69)
         self.assertIn('No such file or directory; is informerd running?', done.stderr)
+
+    def test_every_command_has_help(self):
+        commands = re.findall(r'(?m)^  informerctl ([a-z]+)', self.good('--help', plain=True))
+        self.assertGreater(len(commands), 10)
+        for command in commands:
+            text = self.good(command, '--help', plain=True)
+            self.assertIn(f'\nUsage:\n  informerctl {command}', text)
+            self.assertIn('--help', text)
+
+    def answer(self, response):
+        """A server that gives this answer to the first request."""
+        listener = self.stack.enter_context(socket.socket(socket.AF_UNIX))
+        listener.bind(str(self.socket))
+        listener.listen()
+        def serve():
+            client = listener.accept()[0]
+            with client:
+                client.recv(65536)
+                client.sendall(response)
+        thread = threading.Thread(target=serve)
+        thread.start()
+        self.stack.callback(thread.join)
+
+    def test_an_old_daemon(self):
+        """One without a local API has only health and metrics."""
+        self.answer(b'HTTP/1.1 404 Not Found\r\nContent-Length: 10\r\n\r\nnot found\n')
+        done = self.ctl('status')
+        self.assertEqual((done.returncode, done.stderr),
+                         (1, 'informerctl: informerd answered with status 404: it is too old for this informerctl, or this is another '
+                             'program; compare \'informerctl version\' with \'informerd --version\'\n'))
+
+    def test_no_permission(self):
+        if os.getuid() == 0:
+            user = ['setpriv', '--reuid=65534', '--clear-groups']
+            if not shutil.which('setpriv'):
+                self.skipTest('root may open every socket')
+        else:
+            user = []
+        self.start()
+        self.wait_ready()
+        self.folder.chmod(0o755)
+        self.socket.chmod(0)
+        done = subprocess.run([*user, INFORMERCTL, 'status', '-s', self.socket], capture_output=True, text=True, timeout=DEADLINE,
+                              env=environment(self.folder))
+        self.assertEqual(done.returncode, 77, done.stderr)
+        self.assertIn('Permission denied; become a member of the group of the socket, or use sudo', done.stderr)
 
     def test_the_socket_comes_from_the_environment(self):
         self.start()
@@ -391,6 +488,74 @@ class Get(Ctl):
         done = self.ctl('get', 'nothings')
         self.assertEqual((done.returncode, done.stderr),
                          (1, 'informerctl: informerd does not watch "nothings"; see \'informerctl status\' and `watches` in its configuration\n'))
+
+    def complete(self, *words):
+        """The values, and the number at the end."""
+        *values, directive = self.good('__complete', '--', '-s', str(self.socket), *words, plain=True).splitlines()
+        return [value.split('\t')[0] for value in values], int(directive[1:])
+
+    def test_completion(self):
+        for words, values in ((['get', 'p'], ['pods']), (['get', 'pods,d'], ['pods,deployments.apps']),
+                              (['get', 'pods', '-n', 'shop', 'web-'], ['web-0', 'web-1']),
+                              (['get', '--namespace=shop', 'pod/w'], ['pod/web-0', 'pod/web-1']),
+                              (['get', '--namespace', '=', 'shop', 'po', 'web-1'], ['web-1']),
+                              (['get', 'pods', '-A', ''], ['db-0', 'web-0', 'web-1']), (['get', 'pods', ''], ['db-0']),
+                              (['get', 'pods', '--sort'], ['--sort-by']), (['get', 'pods', '-o', 'ya'], ['yaml']),
+                              (['get', 'pods', '--output', '=', 'ya'], ['yaml']), (['get', '--output=ya'], ['--output=yaml']),
+                              (['help', 'relo'], ['reload']), (['completion', 'z'], ['zsh']), (['sta'], ['status']),
+                              (['get', 'nothings', ''], []), (['status', ''], []), (['__'], [])):
+            self.assertEqual(self.complete(*words), (values, 4), words)
+        self.assertEqual(self.complete('get', 'pods', '-o', 'jsonpath-f'), (['jsonpath-file='], 6))
+        self.assertEqual(self.complete('show', 'po'), (['pods/'], 6))
+        self.assertEqual(self.complete('history', '-n', 'shop', 'pods/web-1'), (['pods/web-1'], 4))
+        self.assertEqual(self.complete('get', 'pods', '--socket', ''), ([], 0))  # files
+        self.assertIn('-n', self.complete('get', '-')[0])
+        self.socket.unlink()
+        self.assertEqual(self.complete('get', 'p'), ([], 4))
+
+    def test_completion_in_bash(self):
+        script = self.good('completion', 'bash', plain=True)
+        code = script + '\nCOMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _informerctl; printf "%s\\n" "${COMPREPLY[@]}"'
+        def complete(*words):
+            done = subprocess.run(['bash', '--norc', '-c', code, 'bash', INFORMERCTL, *words], capture_output=True, text=True,
+                                  timeout=DEADLINE, cwd='/', env=environment(self.folder, INFORMERD_SOCKET=str(self.socket)))
+            self.assertEqual((done.returncode, done.stderr), (0, ''))
+            return done.stdout.split()
+        self.assertEqual(complete('get', 'pods', '-n', 'shop', ''), ['web-0', 'web-1'])
+        self.assertEqual(complete('sta'), ['status'])
+        self.assertEqual(complete('get', '-s', 'et'), ['etc'])
+
+    def test_completion_in_other_shells(self):
+        for shell, option in (('zsh', '-n'), ('fish', '--no-execute')):
+            if not shutil.which(shell):
+                continue
+            done = subprocess.run([shell, option], input=self.good('completion', shell, plain=True), capture_output=True, text=True,
+                                  timeout=DEADLINE)
+            self.assertEqual((done.returncode, done.stderr), (0, ''))
+        if shutil.which('fish'):
+            (self.folder / 'bin').mkdir()
+            (self.folder / 'bin' / 'informerctl').symlink_to(INFORMERCTL)
+            done = subprocess.run(['fish', '--no-config', '-c', 'source (informerctl completion fish | psub); complete -C "informerctl get pods -n shop web-"'],
+                                  capture_output=True, text=True, timeout=DEADLINE,
+                                  env=environment(self.folder, INFORMERD_SOCKET=str(self.socket), PATH=f'{self.folder}/bin:/usr/bin:/bin'))
+            self.assertEqual(done.stdout.split(), ['web-0', 'web-1'], done.stderr)
+
+    def test_plugin_of_kubectl(self):
+        kubectl = shutil.which('kubectl')
+        if not kubectl:
+            self.skipTest('there is no kubectl')
+        (self.folder / 'bin').mkdir()
+        (self.folder / 'bin' / 'kubectl-informer').symlink_to(INFORMERCTL)
+        shutil.copy(PLUGIN_COMPLETION, self.folder / 'bin')
+        def run_kubectl(*arguments):
+            return subprocess.run([kubectl, *arguments], capture_output=True, text=True, timeout=DEADLINE, cwd='/',
+                                  env=environment(self.folder, INFORMERD_SOCKET=str(self.socket),
+                                                  PATH=f'{self.folder}/bin:/usr/bin:/bin'))
+        done = run_kubectl('informer', 'get', 'pods', '-n', 'shop', '-o', 'name')
+        self.assertEqual((done.returncode, done.stdout), (0, 'pod/web-0\npod/web-1\n'), done.stderr)
+        self.assertIn("kubectl informer: unknown command 'gt'; did you mean 'get'?", run_kubectl('informer', 'gt').stderr)
+        done = run_kubectl('__complete', 'informer', 'get', 'pods', '-n', 'shop', 'web-')
+        self.assertEqual(done.stdout.split(), ['web-0', 'web-1', ':4'], done.stderr)
 
     def watch(self, *arguments):
         child = self.stack.enter_context(subprocess.Popen(

@@ -275,7 +275,8 @@ int command_unknown(const char *name)
     const struct command *const *commands = command_program.commands;
     struct nearest nearest = {0};
     for (size_t i = 1; commands[i]; i++) /* the first has no name */
-        nearest_try(&nearest, name, commands[i]->name);
+        if (!command_is_hidden(commands[i]))
+            nearest_try(&nearest, name, commands[i]->name);
     if (nearest.word)
         return command_usage_error(commands[0], "unknown command '%s'; did you mean '%s'?", name,
                                    nearest.word);

@@ -75,6 +75,12 @@ extern const struct command command_completion;
 extern const struct command command_help;
 extern const struct command command_version;
 
+/* A command for programs, which begins with two underscores and is not in the help. */
+static inline bool command_is_hidden(const struct command *command)
+{
+    return command->name[0] == '_' && command->name[1] == '_';
+}
+
 /* The flags of all commands, --help and --version. Ends with an empty one. */
 extern const struct flag command_common_flags[];
 

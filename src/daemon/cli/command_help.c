@@ -93,7 +93,10 @@ static void put_help(struct buf *out, const struct command *topic)
     put_wrapped(out, topic->description, 0);
     buf_puts(out, "\nUsage:\n");
     for (size_t i = 0; overview && commands[i]; i++) {
-        size_t len = put_usage(out, commands[i]);
+        size_t len;
+        if (command_is_hidden(commands[i]))
+            continue;
+        len = put_usage(out, commands[i]);
         if (len >= SUMMARY_COLUMN) {
             buf_putc(out, '\n');
             len = 0;

@@ -16,6 +16,7 @@
 #include "daemon/cli/terminal.h"
 #include "daemon/conf/conf_filter.h"
 #include "daemon/conf/conf_levels.h"
+#include "daemon/conf/conf_changes.h"
 #include "daemon/conf/conf_same.h"
 #include "daemon/handler/handlers_apply.h"
 #include "daemon/watch/apply_plan.h"
@@ -272,19 +273,6 @@ static size_t count_event_logs_without(const struct conf *conf, const struct con
     return n;
 }
 
-static size_t count_handlers_without(const struct conf *conf, const struct conf *other)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < conf->n_handlers; i++) {
-        size_t at = 0;
-        while (at < other->n_handlers &&
-               strcmp(other->handlers[at].name, conf->handlers[i].name) != 0)
-            at++;
-        n += at == other->n_handlers;
-    }
-    return n;
-}
-
 /* "2 watches unchanged, 1 watch changed, 1 watch started, 1 watch stopped, 1 event log added" */
 static void put_summary(struct buf *out, const struct tally *t, const struct conf *before,
                         const struct conf *now)
@@ -299,10 +287,7 @@ static void put_summary(struct buf *out, const struct tally *t, const struct con
         buf_puts(out, "no watches");
     put_count(out, added, added == 1 ? "event log added" : "event logs added");
     put_count(out, removed, removed == 1 ? "event log removed" : "event logs removed");
-    added = count_handlers_without(now, before);
-    removed = count_handlers_without(before, now);
-    put_count(out, added, added == 1 ? "handler added" : "handlers added");
-    put_count(out, removed, removed == 1 ? "handler removed" : "handlers removed");
+    conf_put_changes(before, now, out);
     if (!conf_levels_same(before, now))
         buf_puts(out, ", levels changed");
 }
