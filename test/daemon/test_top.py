@@ -129,7 +129,8 @@ class Screen(Top):
         """By Ctrl-Z in a shell, which has the terminal as before."""
         if not TMUX:
             self.skipTest('there is no tmux')
-        self.terminal = Terminal(self.folder, (80, 24), ['bash', '--norc', '--noprofile', '-i'], stderr=True, PS1='shell> ')
+        self.terminal = Terminal(self.folder, (80, 24), ['bash', '--norc', '--noprofile', '-i'], stderr=True, PS1='shell> ',
+                                 HISTFILE='')
         self.stack.callback(self.terminal.end)
         self.terminal.tmux('send-keys', f'{INFORMERCTL} top -s {self.socket} --interval 100ms', 'Enter')
         self.wait_for('2 of 2 watches live')
