@@ -82,7 +82,6 @@ static void add_word(struct get *g, const char *word, const char *name)
     n = ctl_discovery_category(&g->discovery, word, members, ARRAY_LEN(members));
     for (size_t i = 0; i < n; i++)
         add_target(g, members[i], name);
-    g->with_kind = g->with_kind || n > 0;
     if (!n)
         note_error(g, &err);
 }

@@ -16,13 +16,22 @@
 #include "base/text/utf8.h"
 #include "daemon/format/jsonpath_internal.h"
 
+enum {
+    VALUES_MAX = 64 * 1024 * 1024, /* LIMIT: values of an expression; several ".." multiply them */
+};
+
 struct values {
     const struct json_node **items;
     size_t n, cap;
+    bool full; /* there were more */
 };
 
 static void values_add(struct values *values, const struct json_node *node)
 {
+    if (values->n == VALUES_MAX) {
+        values->full = true;
+        return;
+    }
     if (values->n == values->cap) {
         values->cap = values->cap ? 2 * values->cap : 16;
         values->items = xrealloc(values->items, values->cap * sizeof(*values->items));
@@ -248,6 +257,8 @@ static int evaluate(const struct jsonpath_step *steps, const struct json_node *n
         *out = swap;
         out->n = 0;
         rc = apply_to_all(step, &in, out, err);
+        if (rc == 0 && out->full)
+            rc = evaluate_error(err, "an expression has more than %d values", VALUES_MAX);
     }
     free(in.items);
     return rc;
