@@ -220,7 +220,8 @@ static size_t sequence_len(const char *at, size_t len)
 static void on_key(struct top *top, char key)
 {
     top->ended = top->ended || key == 'q';
-    top->drawn = top->drawn && !top_view_key(&top->view, key);
+    if (top_view_key(&top->view, key))
+        top->drawn = false;
     if (key == ' ')
         top->next_ms = 0;
 }
