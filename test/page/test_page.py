@@ -348,6 +348,66 @@ class Objects(Page):
         tab.wait_text('widgets is not watched')
 
 
+class History(Page):
+    def setUp(self):
+        super().setUp()
+        self.serve()
+        for i in range(3):
+            self.sim.put('configmaps', {**config_map('one'), 'data': {'k': f'value {i}'}})
+        self.sim.put('configmaps', config_map('two'), {'metadata': {'name': 'far', 'namespace': 'shop'}})
+        self.log.wait_for(lambda records: any(r.get('name') == 'far' for r in records), 'the records')
+
+    def rows(self, tab):
+        """The objects of the records, without those about the daemon."""
+        return tab.run('[...document.querySelectorAll(".change:not([hidden])")].map(r => r.querySelector(".object").innerText).filter(Boolean)')
+
+    def wait_rows(self, tab, *names):
+        wait_until(lambda: self.rows(tab) == list(names), lambda: f'{names}, not {self.rows(tab)}; {tab.text()}')
+
+    def test_a_namespace_and_an_object(self):
+        tab = self.open('history')
+        tab.wait_text('Select a kind, a namespace or a name')
+        tab.type('[data-key=ns]', 'default')
+        self.wait_rows(tab, 'default/one', 'default/one', 'default/one', 'default/two')
+        tab.type('[data-key=name]', 'one')
+        self.wait_rows(tab, 'default/one', 'default/one', 'default/one')
+        self.assertEqual(tab.run('location.hash'), '#/history/_/_/default/one')
+        tab.key('Escape')
+        tab.key('G')
+        tab.key('k')
+        tab.key('Enter')
+        tab.wait('document.querySelector(".diff")?.innerText.includes("+ value 1")', 'the diff')
+        self.assertEqual(tab.problems, [])
+
+    def test_the_timeline_zooms_and_picks(self):
+        tab = self.open('history/sim/configmaps/default/one')
+        self.wait_rows(tab, *['default/one'] * 3)
+        self.assertRegex(tab.run('document.querySelector("canvas").getAttribute("aria-label")'), r'Timeline: \d records in 1h')
+        box = tab.run('(b => [b.left, b.top, b.right, b.height])(document.querySelector("canvas").getBoundingClientRect())')
+        left, top, right, height = box
+
+        def mouse(kind, x):
+            tab.call('Input.dispatchMouseEvent', {'type': kind, 'x': x, 'y': top + height / 3, 'button': 'left', 'clickCount': 1})
+
+        mouse('mousePressed', right - 3)
+        mouse('mouseReleased', right - 3)
+        tab.wait('!document.querySelector(".pane").hidden', 'the record')
+        tab.key('Escape')
+        mouse('mousePressed', left + (right - left) / 2)
+        mouse('mouseMoved', left + (right - left) / 2 + 60)
+        mouse('mouseReleased', left + (right - left) / 2 + 60)
+        tab.wait_text('Nothing happened in this time', '0 records')
+        for _ in range(6):
+            tab.key('-')
+        self.wait_rows(tab, *['default/one'] * 3)
+
+    def test_without_an_event_log_there_is_no_history(self):
+        self.daemon.end()
+        self.serve(event_logs=[])
+        tab = self.open('history/_/_/default')
+        tab.wait_text('event log')
+
+
 class Keys(Page):
     def test_help_lists_the_keys(self):
         self.serve()

@@ -6,11 +6,12 @@
 
 import {hasSession, login, onSession} from '/page/api.js';
 import {h, setText} from '/page/dom.js';
+import {historyView} from '/page/history.js';
 import {live} from '/page/live.js';
 import {objects} from '/page/objects.js';
 import {overview} from '/page/overview.js';
 
-const VIEWS = [overview, live, objects];
+const VIEWS = [overview, live, objects, historyView];
 const KEYS = [
   ['1 …', 'select a view'],
   ['?', 'this list'],

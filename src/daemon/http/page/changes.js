@@ -25,10 +25,14 @@ function summaryOf(r) {
   if (r.involved)
     return `${r.reason}: ${r.message || ''}`;
   const colon = r.msg.indexOf(' changed: ');
-  return colon > 0 ? r.msg.slice(colon + 10) : r.type === 'ADDED' || r.type === 'DELETED' ? r.why || '' : r.msg;
+  const by = r.manager ? ` by ${r.manager}` : '';
+  if (colon > 0)
+    return by && r.msg.endsWith(by) ? r.msg.slice(colon + 10, -by.length) : r.msg.slice(colon + 10);
+  return r.type === 'ADDED' || r.type === 'DELETED' ? r.why || '' : r.msg;
 }
 
-function entryOf(raw) {
+/* What lists show of a record. */
+export function entryOf(raw) {
   const r = JSON.parse(raw);
   return {
     seq: r.seq, log: r.log, time: r.time, type: r.type, isNote: !r.uid, cluster: r.cluster || '', watch: r.watch || '', kind: r.kind || '', ns: r.namespace || '',

@@ -63,6 +63,11 @@ export function objectPath(r, ns, name) {
   return `${listPath(r, ns)}/${encodeURIComponent(name)}`;
 }
 
+/* The address of its history in this page. */
+export function historyLink(r, ns, name) {
+  return `#/history/${[r.cluster || '_', r.id, ns || '_', name].map(encodeURIComponent).join('/')}`;
+}
+
 /* Its address in this page. */
 export function pageLink(r, ns, name) {
   return `#/objects/${[r.cluster || '_', r.id, ...name ? [ns || '_', name] : []].map(encodeURIComponent).join('/')}`;

@@ -78,12 +78,13 @@ class Rows {
 
 /* ---- drawing ---- */
 
-function makeRow() {
+export function makeRow() {
   return h('.change', {}, h('time'), h('span.verb', {}, h('b'), h('span')), h('span.kind'), h('span.object'), h('span.summary'), h('span.manager'), h('span.fold'));
 }
 
-function fillRow(row, item) {
-  const e = item.entries.at(-1), [time, verb, kind, object, summary, manager, fold] = row.children;
+/* Shows an entry in a row; @times: how many changes the row stands for. */
+export function fillChange(row, e, times) {
+  const [time, verb, kind, object, summary, manager, fold] = row.children;
   setText(time, clock(e.time));
   setText(verb.firstChild, VERBS[e.type] || '·');
   setText(verb.lastChild, e.type);
@@ -92,9 +93,13 @@ function fillRow(row, item) {
   setText(object, e.title);
   setText(summary, e.summary);
   setText(manager, e.manager);
-  setText(fold, item.count > 1 ? `×${count(item.count)}` : '');
+  setText(fold, times > 1 ? `×${count(times)}` : '');
   row.dataset.level = e.level;
   row.dataset.type = e.isNote ? 'NOTE' : e.type;
+}
+
+function fillRow(row, item) {
+  fillChange(row, item.entries.at(-1), item.count);
 }
 
 /* ---- the view ---- */

@@ -2,7 +2,7 @@
 
 import {Failure, followLines, getJson} from '/page/api.js';
 import {changes} from '/page/changes.js';
-import {findKind, listPath, METADATA, METADATA_LIST, objectPath, pageLink, resources} from '/page/discovery.js';
+import {findKind, historyLink, listPath, METADATA, METADATA_LIST, objectPath, pageLink, resources} from '/page/discovery.js';
 import {age, clock, h} from '/page/dom.js';
 import {labelChips} from '/page/record.js';
 import {yamlLines} from '/page/yaml.js';
@@ -202,7 +202,8 @@ export class ObjectPane {
     const m = object.metadata, scroll = this.element.scrollTop;
     this.uid = m.uid;
     this.fill(
-      h('header', {}, h('h2', {}, `${resource.kind} ${m.namespace ? `${m.namespace}/` : ''}${m.name}`)),
+      h('header', {}, h('h2', {}, `${resource.kind} ${m.namespace ? `${m.namespace}/` : ''}${m.name}`),
+        h('a', {href: historyLink(resource, m.namespace, m.name)}, 'History')),
       h('dl.pairs', {}, h('dt', {}, 'Age'), h('dd', {}, age(Date.now() - Date.parse(m.creationTimestamp)),
         m.deletionTimestamp ? `, being deleted since ${clock(m.deletionTimestamp)}` : ''),
       Object.keys(m.labels || {}).length ? [h('dt', {}, 'Labels'), h('dd', {}, labelChips(m.labels))] : []),
