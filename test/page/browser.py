@@ -5,6 +5,7 @@
         tab.open(url)
         tab.wait('document.querySelector("h1")')
 """
+import atexit
 import base64
 import contextlib
 import json
@@ -13,12 +14,15 @@ import select
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / 'daemon'))
+for folder in ('daemon', 'page'):
+    sys.path.insert(0, str(Path(__file__).resolve().parent.parent / folder))
 from service import DEADLINE  # noqa: E402
+from world import PageCase  # noqa: E402
 
 CHROMIUM = shutil.which('chromium') or shutil.which('chromium-browser') or shutil.which('google-chrome')
 ARGUMENTS = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--no-default-browser-check',
@@ -27,6 +31,7 @@ ARGUMENTS = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '-
              '--disable-renderer-backgrounding', '--disable-backgrounding-occluded-windows', '--no-proxy-server',
              '--disable-features=OptimizationHints,MediaRouter,Translate,DialMediaRouteProvider',
              '--ignore-certificate-errors', '--remote-debugging-pipe']
+SIZES = ((360, 740), (1280, 800), (3840, 2160))
 
 
 class Browser:
@@ -188,5 +193,32 @@ class Tab:
         return {m['name']: m['value'] for m in self.call('Performance.getMetrics')['metrics']}
 
     def close(self):
-        self.browser.call('Target.closeTarget', {'targetId': self.target})
-        del self.browser.tabs[self.session]
+        if self.browser.tabs.pop(self.session, None):
+            self.browser.call('Target.closeTarget', {'targetId': self.target})
+
+
+class PagesInBrowser(PageCase):
+    """Cases with tabs of one browser, which takes a second to start; it ends with the program."""
+    browser = None
+
+    def setUp(self):
+        if not CHROMIUM:
+            self.skipTest('needs chromium')
+        super().setUp()
+        if not PagesInBrowser.browser:
+            folder = tempfile.TemporaryDirectory(prefix='informerd.', ignore_cleanup_errors=True)
+            atexit.register(folder.cleanup)
+            PagesInBrowser.browser = Browser(Path(folder.name))
+            atexit.register(PagesInBrowser.browser.__exit__)
+
+    def open(self, view='', bypass=False, **size):
+        """A tab with a session. With `bypass` scripts of a test may be run in spite of the page's policy."""
+        tab = self.browser.tab(**size)
+        self.addCleanup(tab.close)
+        if bypass:
+            tab.call('Page.setBypassCSP', {'enabled': True})
+        tab.open(self.url())
+        tab.wait('document.body.classList.contains("open")', 'the session')
+        if view:
+            tab.run(f'location.hash = "#/{view}"')
+        return tab

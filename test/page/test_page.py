@@ -2,45 +2,15 @@
 """test_page.py KUBESIM RECORDINGS INFORMERD INFORMERCTL: the page in Chromium, every view, against kubesim."""
 import os
 import sys
-import tempfile
 from pathlib import Path
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from browser import CHROMIUM, Browser
-from world import PageCase
+from browser import PagesInBrowser
 from service import config_map, free_address, run, wait_until
 
 
-class Page(PageCase):
-    """One browser for all cases: it takes a second to start."""
-    browser = None
-
-    def setUp(self):
-        if not CHROMIUM:
-            self.skipTest('needs chromium')
-        super().setUp()
-        if not Page.browser:
-            Page.folder_of_browser = tempfile.TemporaryDirectory(prefix='informerd.', ignore_cleanup_errors=True)
-            Page.browser = Browser(Path(Page.folder_of_browser.name))
-
-    def open(self, view='', **size):
-        tab = self.browser.tab(**size)
-        self.addCleanup(tab.close)
-        tab.open(self.url())
-        tab.wait('document.body.classList.contains("open")', 'the session')
-        if view:
-            tab.run(f'location.hash = "#/{view}"')
-        return tab
-
-
-def tearDownModule():
-    if Page.browser:
-        Page.browser.__exit__()
-        Page.folder_of_browser.cleanup()
-
-
-class Login(Page):
+class Login(PagesInBrowser):
     def test_the_code_is_removed_and_the_token_is_in_no_address_storage_or_cookie(self):
         self.serve()
         url = self.url()
@@ -83,7 +53,7 @@ class Login(Page):
         tab.wait_text('The session has ended')
 
 
-class Overview(Page):
+class Overview(PagesInBrowser):
     def test_it_shows_watches_and_outputs(self):
         self.sim.put('configmaps', config_map('a'), config_map('b'))
         self.serve(watches=[{'resource': 'configmaps'}, {'resource': 'pods'}],
@@ -116,7 +86,7 @@ class Overview(Page):
 ROWS = '[...document.querySelectorAll(".change:not([hidden])")].map(r => r.innerText).join("\\n")'
 
 
-class Changes(Page):
+class Changes(PagesInBrowser):
     def live(self, **size):
         """The view, connected."""
         tab = self.open('changes', **size)
@@ -264,7 +234,7 @@ def owned(name, owner, **more):
         {'apiVersion': 'apps/v1', 'kind': kind, 'name': owner_name, 'uid': uid, 'controller': True}], **more.pop('meta', {})}, **more}
 
 
-class Objects(Page):
+class Objects(PagesInBrowser):
     def setUp(self):
         super().setUp()
         put = self.sim.put
@@ -348,7 +318,7 @@ class Objects(Page):
         tab.wait_text('widgets is not watched')
 
 
-class History(Page):
+class History(PagesInBrowser):
     def setUp(self):
         super().setUp()
         self.serve()
@@ -408,7 +378,7 @@ class History(Page):
         tab.wait_text('event log')
 
 
-class Keys(Page):
+class Keys(PagesInBrowser):
     def test_help_lists_the_keys(self):
         self.serve()
         tab = self.open()

@@ -150,6 +150,7 @@ export class ObjectPane {
     this.onClose = onClose;
     this.stop = changes.listen(entries => this.onChanges(entries));
     this.turn = 0;
+    this.parts = null; // what is shown besides the object; null: nothing yet
   }
 
   close() {
@@ -168,11 +169,11 @@ export class ObjectPane {
 
   /* Loads and shows an object; what arrives later is added. */
   async show(resource, ns, name) {
-    const turn = ++this.turn, again = this.shown && this.shown[0] === resource && this.shown[1] === ns && this.shown[2] === name;
+    const turn = ++this.turn, again = this.parts && this.shown[0] === resource && this.shown[1] === ns && this.shown[2] === name;
     this.shown = [resource, ns, name];
     this.element.hidden = false;
     if (!again) {
-      this.uid = null;
+      this.uid = this.parts = null;
       this.fill(h('p.message', {}, 'Loading …'));
     }
     try {

@@ -24,7 +24,7 @@ export function diffOf(r) {
   if (!r.diff?.length)
     return r.type === 'MODIFIED' ? h('p.muted', {}, r.truncated ? 'The record is too long to contain the values.' : 'No field that is shown has changed.') : null;
   return h('.diff', {role: 'group', 'aria-label': 'Changed fields'}, r.diff.map(change => h('div', {},
-    h('h4', {}, change.path || '(whole object)'),
+    h('h3', {}, change.path || '(whole object)'),
     h('pre', {tabindex: '0'},
       'old' in change ? lines('-', change.old) : null,
       'new' in change ? lines('+', change.new) : null,
