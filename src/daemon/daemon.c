@@ -150,7 +150,9 @@ static uint64_t handlers_drain_ms(const struct daemon *d)
 
 static void on_handlers_drained(struct handlers *handlers)
 {
-    journal_drain(&container_of(handlers, struct daemon, handlers)->journal);
+    struct daemon *d = container_of(handlers, struct daemon, handlers);
+    tcp_dialer_close(&d->webhook_dialer);
+    journal_drain(&d->journal);
 }
 
 void daemon_stop(struct daemon *d, const char *why)

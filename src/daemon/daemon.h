@@ -31,6 +31,7 @@
 #include "loop/child.h"
 #include "loop/disk.h"
 #include "loop/loop.h"
+#include "loop/tcp.h"
 
 enum {
     DAEMON_SIGNALS = 6,
@@ -65,6 +66,7 @@ struct daemon {
     struct saved_state saved;
     struct handlers handlers;
     struct child_spawner spawner; /* of their programs */
+    struct tcp_dialer webhook_dialer;
     struct rng rng;
     struct event_consumers consumers; /* of the events of all watches; the journal is one */
     struct list clusters;             /* of struct cluster, in the conf's order */

@@ -254,11 +254,12 @@ def parse_metrics(text):
             family = line.split(' ')[2]
             assert family not in families, line
             kind = lines[i + 1].split(' ')
-            assert kind[:3] == ['#', 'TYPE', family] and kind[3] in ('counter', 'gauge'), lines[i + 1]
+            assert kind[:3] == ['#', 'TYPE', family] and kind[3] in ('counter', 'gauge', 'histogram'), lines[i + 1]
             families[family] = kind[3]
         elif not line.startswith('# TYPE '):
             name, value = line.rsplit(' ', 1)
-            assert name.split('{')[0] == family, f'{line} under {family}'
+            base, histogram = name.split('{')[0], families[family] == 'histogram'
+            assert base == family or (histogram and base[len(family):] in ('_bucket', '_sum', '_count')), f'{line} under {family}'
             assert name not in samples, line
             assert (families[family] == 'counter') == family.endswith('_total'), line
             samples[name] = float(value)

@@ -251,6 +251,24 @@ enum {
     CONF_STREAM_CONCURRENCY_MAX = 4096, /* LIMIT: records in flight with mode: stream */
 };
 
+struct conf_webhook {
+    struct conf_head head;
+    char *url;
+    char *url_file;                   /* instead of url */
+    char *preset;                     /* see webhook_preset_find() */
+    struct conf_indexes headers;      /* names and values */
+    struct conf_indexes header_files; /* names and files with their values */
+    char *signature_key_file;
+    char *ca_file, *cert_file, *key_file;
+    char *proxy; /* NULL: that of the environment */
+};
+
+struct conf_batch {
+    struct conf_head head;
+    uint64_t max;
+    uint64_t within_ms;
+};
+
 struct conf_handler {
     struct conf_head head;
     char *name;
@@ -264,6 +282,9 @@ struct conf_handler {
     char *directory; /* NULL: / */
     uint64_t umask;
     struct conf_limits limits;
+    struct conf_webhook webhook;
+    struct conf_batch batch;
+    uint64_t rate;     /* runs a minute; 0: no limit */
     unsigned deliver;  /* enum handler_deliver */
     unsigned overflow; /* enum handler_overflow */
     uint64_t queue;    /* bytes */

@@ -312,6 +312,9 @@ static void check_handler_kind(struct conf_reader *reader, const struct conf *co
     else if (kind != &handler_stream && h->concurrency > CONF_CONCURRENCY_MAX)
         conf_entry_error(reader, conf, "handlers", h->head.node, "concurrency",
                          "is more than %d, which needs mode: stream", CONF_CONCURRENCY_MAX);
+    if (kind && set == 1 && !kind->batches && h->batch.max > 1)
+        conf_entry_error(reader, conf, "handlers", h->head.node, "batch",
+                         "cannot be used with %s; remove the key", kind->name);
     buf_free(&names);
 }
 

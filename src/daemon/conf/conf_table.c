@@ -7,6 +7,7 @@
 #include "base/base.h"
 #include "daemon/conf/conf.h"
 #include "daemon/format/record_format.h"
+#include "daemon/handler/webhook_files.h"
 
 static const char *const levels[] = {"debug", "info", "warn", "error", NULL};
 static const char *const record_levels[] = {"info", "warn", "error", NULL};
@@ -38,6 +39,7 @@ enum {
     KEEP_MAX = 100,      /* each is renamed at every rotation */
     FIELDS_MAX = 16,     /* each is evaluated for every record */
     ARGUMENTS_MAX = 100, /* of a program */
+    BATCH_MAX = 10000,   /* records of a request */
     HISTORY_MAX = 1000000,
 };
 
@@ -358,6 +360,53 @@ static const struct conf_option limits_options[] = {
 static const struct conf_table limits_table = TABLE(conf_limits, limits_options, NULL);
 #undef AT
 
+#define AT(member) offsetof(struct conf_webhook, member)
+static const struct conf_option webhook_options[] = {
+    {"url", &conf_type_url, AT(url), "(none)",
+     .help = "http or https URL that records are sent to with POST; redirects are not followed",
+     .example = "https://logs.example.com/hook"},
+    {"url_file", &conf_type_file, AT(url_file), "(none)",
+     .help = "file that contains the URL, if it is a secret, instead of url",
+     .example = "/etc/informerd/webhook.url"},
+    {"preset", &conf_type_webhook_preset, AT(preset), "jsonl",
+     .help = "form of the body: jsonl, cloudevents, loki, elastic-bulk, otlp-json or slack; see "
+             "informerd(8), HANDLERS"},
+    {"headers", &conf_type_headers, AT(headers), "{}",
+     .help = "further headers of requests, with their values",
+     .of = &conf_type_text, .example = "{X-Scope-OrgID: shop}", .max = WEBHOOK_HEADERS_MAX},
+    {"header_files", &conf_type_headers, AT(header_files), "{}",
+     .help = "headers whose values are secret, with the files that contain the values; read again "
+             "when they change; sent only over https or to this machine",
+     .of = &conf_type_file, .example = "{Authorization: /etc/informerd/webhook.token}",
+     .max = WEBHOOK_HEADER_FILES_MAX},
+    {"signature_key_file", &conf_type_file, AT(signature_key_file), "(not signed)",
+     .help = "file with the key of the header Informerd-Signature, sha256=HMAC of the body in hex",
+     .example = "/etc/informerd/webhook.key"},
+    {"ca_file", &conf_type_file, AT(ca_file), "(those of the system)",
+     .help = "certificate authorities that may have issued the certificate of the server",
+     .example = "/etc/informerd/ca.pem"},
+    {"cert_file", &conf_type_file, AT(cert_file), "(none)",
+     .help = "client certificate, together with key_file", .example = "/etc/informerd/client.pem"},
+    {"key_file", &conf_type_file, AT(key_file), "(none)",
+     .help = "key of the client certificate", .example = "/etc/informerd/client.key"},
+    {"proxy", &conf_type_proxy, AT(proxy), "(env)",
+     .help = "proxy, written as that of a cluster", .example = "http://egress.example.com:3128"},
+};
+static const struct conf_table webhook_table = TABLE(conf_webhook, webhook_options, NULL);
+#undef AT
+
+#define AT(member) offsetof(struct conf_batch, member)
+static const struct conf_option batch_options[] = {
+    {"max", &conf_type_number, AT(max), "1",
+     .help = "how many records a request may have; only for webhook",
+     .min = 1, .max = BATCH_MAX},
+    {"within", &conf_type_duration, AT(within_ms), "1s",
+     .help = "how long the first record of a request waits for further ones",
+     .max = HOUR},
+};
+static const struct conf_table batch_table = TABLE(conf_batch, batch_options, NULL);
+#undef AT
+
 #define AT(member) offsetof(struct conf_handler, member)
 static const struct conf_option handler_options[] = {
     {"name", &conf_type_name, AT(name), NULL,
@@ -385,6 +434,9 @@ static const struct conf_option handler_options[] = {
      .help = "permissions that files of the program do not get, in octal"},
     {"limits", NULL, AT(limits), NULL,
      .help = "resource limits of the program; 0: those of informerd", .table = &limits_table},
+    {"webhook", NULL, AT(webhook), NULL,
+     .help = "server to send each change to, instead of exec. See informerd(8), HANDLERS",
+     .table = &webhook_table},
     {"watches", &conf_type_list, AT(filter.watches), "(all)",
      .help = "act only on changes of the watches with these names",
      .of = &conf_type_name, .example = "[pods]", .min = 1},
@@ -406,9 +458,9 @@ static const struct conf_option handler_options[] = {
      .of = &conf_type_field_path, .max = RULES_MAX},
     {"label_selector", &conf_type_label_selector, AT(filter.label_selector), "(all objects)",
      .help = "act only on objects that match this label selector", .example = "app=web"},
-    {"when", &conf_type_condition, AT(filter.when), "(no condition)",
+    {"when", &conf_type_when, AT(filter.when), "(no condition)",
      .help = "condition that must begin with a MODIFIED, and hold for ADDED and DELETED; written as in "
-             "levels",
+             "levels, with level>=warn or level>=error before it or instead of it",
      .example = "status.phase=Failed"},
     {"initial", &conf_type_bool, AT(filter.initial), "false",
      .help = "also act on the objects that exist when a watch starts without saved state"},
@@ -427,8 +479,14 @@ static const struct conf_option handler_options[] = {
      .help = "how many objects are worked on at the same time, at most 64; with mode: stream, how many "
              "records may wait for their acknowledgement, at most 4096",
      .min = 1, .max = CONF_STREAM_CONCURRENCY_MAX},
+    {"batch", NULL, AT(batch), NULL,
+     .help = "several changes in one request", .table = &batch_table},
+    {"rate", &conf_type_rate, AT(rate), "0/s",
+     .help = "how many runs are started a second (50/s) or minute (30/m) at most; a request with "
+             "several changes is one run; 0/s is no limit"},
     {"timeout", &conf_type_duration, AT(timeout_ms), "30s",
-     .help = "how long a run may take; then its process group gets SIGTERM, 2s later SIGKILL",
+     .help = "how long a run may take; then a request is closed, and the process group of a program "
+             "gets SIGTERM, 2s later SIGKILL",
      .min = 100, .max = 24 * HOUR},
     {"retry", NULL, AT(retry), NULL,
      .help = "what follows a run that failed", .table = &retry_table},
@@ -510,7 +568,7 @@ static const struct conf_option options[] = {
      .help = "where to write changes; at most 32 of them can be files",
      .table = &event_log_table, .count = AT(n_event_logs)},
     {"handlers", NULL, AT(handlers), "[]",
-     .help = "programs to run on changes",
+     .help = "programs to run and servers to call on changes",
      .table = &handler_table, .count = AT(n_handlers)},
     {"levels", NULL, AT(levels), "[]",
      .help = "rules for the level of records, in addition to the built-in ones of "

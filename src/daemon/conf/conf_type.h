@@ -87,18 +87,23 @@ extern const struct conf_type conf_type_field_path;
 extern const struct conf_type conf_type_regex;     /* POSIX extended */
 extern const struct conf_type conf_type_noise;     /* a preset or a field path */
 extern const struct conf_type conf_type_condition; /* see record/condition.h */
+extern const struct conf_type conf_type_when;      /* see filter_when_parse() */
 extern const struct conf_type conf_type_kind;
 extern const struct conf_type conf_type_uid; /* decimal, without leading zeros */
 extern const struct conf_type conf_type_address;
 extern const struct conf_type conf_type_host; /* a host name, without a port */
 extern const struct conf_type conf_type_proxy;
 extern const struct conf_type conf_type_record_format;
+extern const struct conf_type conf_type_url;            /* see wire/http_url.h */
+extern const struct conf_type conf_type_webhook_preset; /* see handler/webhook_preset.h */
+extern const struct conf_type conf_type_header;         /* the name of an HTTP header */
 
 /* conf_type_number.c: uint64_t */
 extern const struct conf_type conf_type_duration; /* in milliseconds */
 extern const struct conf_type conf_type_size;
 extern const struct conf_type conf_type_number;
 extern const struct conf_type conf_type_mode;
+extern const struct conf_type conf_type_rate;           /* a minute */
 extern const struct conf_type conf_type_duration_range; /* struct conf_duration_range */
 
 /* conf_type_choice.c */
@@ -111,6 +116,8 @@ extern const struct conf_type conf_type_list;    /* struct conf_list of values o
 extern const struct conf_type conf_type_command; /* the same, for a program with its arguments */
 extern const struct conf_type conf_type_indexes; /* struct conf_indexes */
 extern const struct conf_type conf_type_fields;  /* struct conf_indexes */
+extern const struct conf_type
+    conf_type_headers; /* struct conf_indexes of values of the type `of` */
 
 /* ---- for all types ---- */
 

@@ -102,7 +102,7 @@ static bool list_equal(const struct conf_option *option, const void *a, const vo
 const struct conf_type conf_type_list = LIST_TYPE;
 const struct conf_type conf_type_command = LIST_TYPE; /* an item may occur twice */
 
-/* ---- maps of names to field paths: indexes and fields ---- */
+/* ---- maps of names: indexes, fields and headers ---- */
 
 /* The strings are const for users, but owned by the configuration. */
 static void indexes_free(void *member)
@@ -124,7 +124,8 @@ static void read_index(struct conf_reader *reader, const struct conf_option *opt
     const char *name = node->key->text;
     size_t before = reader->path.len;
     char *path;
-    if (conf_text_check(&conf_type_name, name, &err) == 0)
+    bool is_header = option->type == &conf_type_headers;
+    if (conf_text_check(is_header ? &conf_type_header : &conf_type_name, name, &err) == 0)
         conf_reader_enter(reader, name);
     else
         conf_reader_error(reader, node->key, "%s", err.text); /* errors do not repeat the name */
@@ -132,7 +133,7 @@ static void read_index(struct conf_reader *reader, const struct conf_option *opt
         conf_reader_error(reader, node->key, "is a duplicate name");
     else if (option->type == &conf_type_indexes && strcmp(name, "namespace") == 0)
         conf_reader_error(reader, node->key, "is a built-in index; use another name");
-    path = conf_text_read(reader, &conf_type_field_path, node);
+    path = conf_text_read(reader, is_header ? option->of : &conf_type_field_path, node);
     *ret = (struct inf_index){.name = xstrdup(name), .path = path ? path : xstrdup("")};
     conf_reader_leave(reader, before);
 }
@@ -193,3 +194,8 @@ static bool indexes_equal(const struct conf_option *option, const void *a, const
 
 const struct conf_type conf_type_indexes = PATHS_TYPE;
 const struct conf_type conf_type_fields = PATHS_TYPE;
+const struct conf_type conf_type_headers = {.form = "map of header names",
+                                            .read = indexes_read,
+                                            .write = indexes_write,
+                                            .equal = indexes_equal,
+                                            .free = indexes_free};

@@ -156,6 +156,7 @@ static const struct conf_unit durations[] = {
     {"h", 3600 * 1000}, {"m", 60 * 1000}, {"s", 1000}, {"ms", 1}, {NULL, 0}};
 static const struct conf_unit sizes[] = {
     {"G", 1024 * 1024 * 1024}, {"M", 1024 * 1024}, {"K", 1024}, {"", 1}, {NULL, 0}};
+static const struct conf_unit rates[] = {{"/s", 60}, {"/m", 1}, {NULL, 0}};
 static const struct conf_unit ones[] = {{"", 1}, {NULL, 0}};
 
 #define NUMBER_TYPE .read = number_read, .write = number_write, .equal = number_equal
@@ -174,6 +175,13 @@ const struct conf_type conf_type_duration_range = {
     .form = "range of durations",
     .number = &(const struct conf_number_format){"a range of durations; write it like 1s..5m", 10,
                                                  INT64_MAX, durations, "0s"},
+};
+
+const struct conf_type conf_type_rate = {
+    NUMBER_TYPE,
+    .form = "rate",
+    .number = &(const struct conf_number_format){"a rate; write it like 50/s or 30/m", 10,
+                                                 60 * 1000 * 1000, rates, "0/s"},
 };
 
 const struct conf_type conf_type_size = {

@@ -20,14 +20,17 @@
 #include "base/text/json_string.h"
 #include "daemon/conf/conf_table.h"
 #include "daemon/format/record_format.h"
+#include "daemon/handler/webhook_preset.h"
 #include "daemon/journal/filter.h"
 #include "daemon/journal/noise.h"
 #include "daemon/output/sink.h"
 #include "daemon/rule/condition.h"
+#include "wire/http_url.h"
 
 enum {
     NAMESPACE_MAX = 63,   /* LIMIT: DNS label */
     HOST_MAX = 253,       /* LIMIT: DNS name */
+    HEADER_MAX = 64,      /* LIMIT: name of an HTTP header */
     NAME_MAX_BYTES = 384, /* LIMIT: a resource with group and version is also a name */
 };
 
@@ -130,6 +133,17 @@ static int check_condition(const char *text, struct inf_error *err)
     return 0;
 }
 
+static int check_when(const char *text, struct inf_error *err)
+{
+    struct inf_error why = {0};
+    enum inf_log_level level;
+    struct condition *condition;
+    if (filter_when_parse(text, &level, &condition, &why) < 0)
+        return library_error(text, &why, err);
+    condition_free(condition);
+    return 0;
+}
+
 static int check_noise(const char *text, struct inf_error *err)
 {
     struct inf_error why = {0};
@@ -154,6 +168,23 @@ static int check_proxy(const char *text, struct inf_error *err)
     if (inf_proxy_check(text, &why) == 0)
         return 0;
     return err_set(err, INF_ECONF, "%s", why.text);
+}
+
+/* The value is not shown: it may contain a token. */
+static int check_url(const char *text, struct inf_error *err)
+{
+    struct inf_error why = {0};
+    struct http_url url;
+    if (http_url_parse(text, &url, &why) < 0)
+        return err_set(err, INF_ECONF, "%s", why.text);
+    http_url_free(&url);
+    return 0;
+}
+
+static int check_webhook_preset(const char *text, struct inf_error *err)
+{
+    struct inf_error why = {0};
+    return webhook_preset_find(text, &why) ? 0 : value_error(text, why.text, err);
 }
 
 static int check_record_format(const char *text, struct inf_error *err)
@@ -367,6 +398,14 @@ const struct conf_type conf_type_host = {
             "metrics.example.com"},
 };
 
+const struct conf_type conf_type_header = {
+    TEXT_TYPE,
+    .form = "header name",
+    .charset = &(
+        const struct conf_charset){HEADER_MAX, LOWER UPPER DIGITS "-_", LOWER UPPER DIGITS,
+                                   "is not the name of a header; use letters, digits, '-' and '_'"},
+};
+
 const struct conf_type conf_type_address = {TEXT_TYPE, .form = "address:port",
                                             .check = check_address};
 const struct conf_type conf_type_uid = {TEXT_TYPE, .form = "number", .check = check_uid};
@@ -378,6 +417,9 @@ const struct conf_type conf_type_field_selector = {TEXT_TYPE, .form = "field sel
                                                    .check = check_field_selector};
 const struct conf_type conf_type_record_format = {TEXT_TYPE, .form = "record format",
                                                   .check = check_record_format};
+const struct conf_type conf_type_url = {TEXT_TYPE, .form = "URL", .check = check_url};
+const struct conf_type conf_type_webhook_preset = {TEXT_TYPE, .form = "preset",
+                                                   .check = check_webhook_preset};
 const struct conf_type conf_type_field_path = {TEXT_TYPE, .form = "field path",
                                                .check = check_field_path};
 const struct conf_type conf_type_regex = {TEXT_TYPE, .form = "regular expression",
@@ -386,6 +428,8 @@ const struct conf_type conf_type_noise = {TEXT_TYPE, .form = "preset or field pa
                                           .check = check_noise};
 const struct conf_type conf_type_condition = {TEXT_TYPE, .form = "condition",
                                               .check = check_condition};
+
+const struct conf_type conf_type_when = {TEXT_TYPE, .form = "condition", .check = check_when};
 
 const struct conf_type conf_type_kind = {
     TEXT_TYPE,

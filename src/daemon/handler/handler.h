@@ -49,6 +49,7 @@
 #include "seam/clock.h"
 
 struct conf_handler;
+struct dialer;
 struct handler;
 struct handler_kind;
 struct handler_run;
@@ -60,6 +61,7 @@ enum {
     HANDLER_LOG_LINE = 1024,   /* LIMIT: bytes of such a line */
     HANDLER_OUTPUT_LINES = 20, /* LIMIT: lines of the output of one run that are logged */
     HANDLER_BATCH_BYTES = 4 * 1024 * 1024, /* LIMIT: of several records in one run */
+    HANDLER_BURST_MS = 100,                /* of a rate: runs of this time may be started at once */
     HANDLER_WAIT_MAX_MS = 5 * 60 * 1000,   /* LIMIT: handler_result.wait_ms */
 };
 
@@ -89,6 +91,7 @@ struct handler_settings {
     uint64_t timeout_ms;
     size_t batch_max;         /* records of a run; 0: 1 */
     uint64_t batch_within_ms; /* how long the first one waits for others */
+    uint64_t rate;            /* runs a minute; 0: no limit */
     uint32_t retry_max;
     uint32_t backoff_min_ms, backoff_max_ms;
 };
@@ -118,6 +121,18 @@ struct handler_run {
     uint64_t began_ms;
 };
 
+enum {
+    HANDLER_DURATION_BOUNDS = 10,
+};
+
+/* Upper limits of the groups of durations. */
+extern const uint64_t handler_duration_bounds_ms[HANDLER_DURATION_BOUNDS];
+
+struct handler_durations {
+    uint64_t counts[HANDLER_DURATION_BOUNDS + 1]; /* the last one: above all limits */
+    uint64_t sum_ms;
+};
+
 /* Numbers that only grow. */
 struct handler_counters {
     uint64_t runs; /* that have ended */
@@ -129,12 +144,14 @@ struct handler_counters {
     uint64_t skipped;   /* dropped because the queue was full */
     uint64_t gaps;      /* how often that happened */
     uint64_t run_ms;    /* duration of all runs */
+    struct handler_durations durations;
 };
 
 /* What handlers have in common, filled in by their owner. */
 struct handler_host {
     struct clock *clock;
     struct spawner *spawner;
+    struct dialer *dialer; /* TCP */
     struct journal *journal;
     struct siphash_key hash_key;
     struct rng *rng; /* for the jitter of delays; NULL: none */
@@ -162,6 +179,7 @@ struct handler {
     struct timer gather; /* while fewer records than a batch has are ready */
     bool gathered;       /* it fired: a smaller batch is delivered, too */
     struct timer wait;   /* no run is started before it fires */
+    uint64_t next_us;    /* with a rate: when the next run is due, in microseconds of the clock */
     struct handler_counters counters;
     char last_error[160]; /* "": the last run succeeded */
     uint64_t minute_ms;   /* when the current minute of log lines began */

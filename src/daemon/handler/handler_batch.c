@@ -4,13 +4,15 @@
  * A run takes up to batch_max records of the objects that are ready, in the order in which they became
  * ready, and with `each` all that wait for an object before those of the next one. If fewer records are
  * ready, the first one waits up to batch_within_ms for others. A record that was refused as part of a
- * batch (HANDLER_SPLIT) has a run of its own.
+ * batch (HANDLER_SPLIT) has a run of its own. With a rate, runs start at equal intervals.
  */
 #include <stdlib.h>
 
 #include "base/alloc.h"
 #include "base/base.h"
 #include "daemon/handler/handler_kind.h"
+
+#define MINUTE_US (UINT64_C(60) * 1000 * 1000)
 
 struct batch {
     struct handler_record **records;
@@ -77,6 +79,27 @@ void handler_batch_stop(struct handler *handler)
     timer_stop(handler->host->clock, &handler->wait);
 }
 
+/* ---- the rate ---- */
+
+/* Whether the rate permits a run now; if not, starts the timer for the next one. Runs are due at equal
+ * intervals; one may start up to HANDLER_BURST_MS before it is due, so that a late tick delays no other. */
+static bool is_permitted(struct handler *h)
+{
+    uint64_t now_us = clock_now_ms(h->host->clock) * 1000;
+    if (!h->settings.rate || h->next_us <= now_us + HANDLER_BURST_MS * 1000)
+        return true;
+    timer_start(h->host->clock, &h->wait, (h->next_us - now_us) / 1000 - HANDLER_BURST_MS + 1);
+    return false;
+}
+
+static void use_permission(struct handler *h)
+{
+    uint64_t now_us = clock_now_ms(h->host->clock) * 1000;
+    if (!h->settings.rate)
+        return;
+    h->next_us = (h->next_us > now_us ? h->next_us : now_us) + MINUTE_US / h->settings.rate;
+}
+
 bool handler_batch_is_ready(struct handler *handler)
 {
     size_t max = max_of(handler);
@@ -86,10 +109,10 @@ bool handler_batch_is_ready(struct handler *handler)
         (handler->settings.kind->is_ready && !handler->settings.kind->is_ready(handler)))
         return false;
     if (max == 1 || !handler->settings.batch_within_ms || handler->gathered)
-        return true;
+        return is_permitted(handler);
     count_ready(handler, max, &full);
     if (full)
-        return true;
+        return is_permitted(handler);
     if (!handler->gather.running)
         timer_start(handler->host->clock, &handler->gather, handler->settings.batch_within_ms);
     return false;
@@ -143,7 +166,9 @@ size_t handler_batch_take(struct handler *handler, struct handler_record ***ret_
                            container_of(list_pop(&handler->ready), struct handler_object, ready));
     timer_stop(handler->host->clock, &handler->gather);
     handler->gathered = false;
-    if (!b.count) {
+    if (b.count) {
+        use_permission(handler);
+    } else {
         free(b.records);
         b.records = NULL;
     }

@@ -38,7 +38,10 @@ static void schedule_object(struct handler *h, struct handler_object *object)
 
 void handler_schedule_record(void *ctx, struct handler_record *record)
 {
-    schedule_object(ctx, record->object);
+    struct handler *h = ctx;
+    schedule_object(h, record->object);
+    if (record->object->state == OBJECT_READY)
+        task_schedule(h->host->clock, &h->pump); /* the batch may be full now */
 }
 
 static void start_run(struct handler *h)
@@ -108,6 +111,7 @@ static void supersede(struct handler *h, struct handler_record *record)
 /* What became of the records of a run. */
 struct run_summary {
     const char *why; /* it failed */
+    size_t n;        /* of all records */
     size_t parked, repeated, split;
     uint64_t delay_ms; /* of the first record that is repeated */
     uint32_t runs;     /* of the first record that is parked */
@@ -165,10 +169,15 @@ static void settle_record(struct handler *h, struct handler_record *record,
     case HANDLER_REFUSED: park(h, record, summary); break;
     case HANDLER_RETRY:
     case HANDLER_FAILED:
-        if (record->failures > h->settings.retry_max)
-            park(h, record, summary);
-        else
+        if (record->failures <= h->settings.retry_max) {
             repeat(h, record, summary);
+        } else if (summary->n > 1) { /* perhaps only because of another record */
+            record->failures = h->settings.retry_max;
+            record->alone = true;
+            repeat(h, record, summary);
+        } else {
+            park(h, record, summary);
+        }
         break;
     }
 }
@@ -182,10 +191,11 @@ const char *handler_run_name(const struct handler_run *run, char *buf, size_t si
     return buf;
 }
 
-/* Without the settled records: @name and @n describe them. */
-static void log_failure(struct handler *h, const char *name, size_t n, const char *why,
+/* The records are settled: @name describes them. */
+static void log_failure(struct handler *h, const char *name, const char *why,
                         const struct run_summary *summary)
 {
+    size_t n = summary->n;
     char part[80] = "";
     if (summary->repeated) {
         if (summary->repeated < n)
@@ -234,13 +244,27 @@ static void settle_run(struct handler *h, struct handler_run *run,
     free(objects);
 }
 
+const uint64_t handler_duration_bounds_ms[HANDLER_DURATION_BOUNDS] = {
+    10, 50, 100, 500, 1000, 5000, 10 * 1000, 30 * 1000, 60 * 1000, 300 * 1000};
+
+static void count_duration(struct handler_durations *durations, uint64_t ms)
+{
+    size_t at = 0;
+    while (at < HANDLER_DURATION_BOUNDS && ms > handler_duration_bounds_ms[at])
+        at++;
+    durations->counts[at]++;
+    durations->sum_ms += ms;
+}
+
 static void count_run(struct handler *h, const struct handler_run *run,
                       const struct handler_result *result)
 {
     bool failed = result->outcome != HANDLER_DONE;
+    uint64_t ms = clock_now_ms(h->host->clock) - run->began_ms;
     h->counters.runs++;
     h->counters.failures += failed;
-    h->counters.run_ms += clock_now_ms(h->host->clock) - run->began_ms;
+    h->counters.run_ms += ms;
+    count_duration(&h->counters.durations, ms);
     snprintf(h->last_error, sizeof(h->last_error), "%s", failed ? result->why : "");
 }
 
@@ -261,16 +285,16 @@ void handler_run_result(struct handler_run *run, const struct handler_result *re
 {
     struct handler *h = run->handler;
     struct run_summary summary = {.why = result->why ? result->why : "",
+                                  .n = run->n_records,
                                   .jitter = h->host->rng ? rng_below(h->host->rng, 1000) : 0};
     uint64_t wait_ms =
         result->wait_ms < HANDLER_WAIT_MAX_MS ? result->wait_ms : HANDLER_WAIT_MAX_MS;
-    size_t n = run->n_records;
     char name[HANDLER_LOG_LINE / 2];
     count_run(h, run, result);
     handler_run_name(run, name, sizeof(name));
     settle_run(h, run, result, &summary);
     h->counters.retries += summary.repeated || summary.split;
-    log_failure(h, name, n, result->why, &summary);
+    log_failure(h, name, result->why, &summary);
     free_run(h, run);
     if (wait_ms && !h->stopped)
         timer_start(h->host->clock, &h->wait, wait_ms);

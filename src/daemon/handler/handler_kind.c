@@ -6,6 +6,7 @@
 const struct handler_kind *const handler_kinds[] = {
     &handler_exec,
     &handler_stream,
+    &handler_webhook,
     NULL,
 };
 

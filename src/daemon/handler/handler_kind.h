@@ -13,6 +13,7 @@
 
 struct handler_kind {
     const char *name; /* the key in the conf */
+    bool batches;     /* start() accepts several records */
 
     /* Whether the key has a value. */
     bool (*is_set)(const struct conf_handler *conf);
@@ -53,6 +54,7 @@ struct handler_kind {
 extern const struct handler_kind handler_exec;
 extern const struct handler_kind
     handler_stream; /* with the key of handler_exec, and mode: stream */
+extern const struct handler_kind handler_webhook;
 
 /* Ends with NULL. */
 extern const struct handler_kind *const handler_kinds[];

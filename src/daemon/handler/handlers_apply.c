@@ -35,6 +35,9 @@ static struct handler_settings settings_of(const struct conf_handler *c)
         .queue_bytes = c->queue,
         .concurrency = (uint32_t)c->concurrency,
         .timeout_ms = c->timeout_ms,
+        .batch_max = c->batch.max,
+        .batch_within_ms = c->batch.within_ms,
+        .rate = c->rate,
         .retry_max = (uint32_t)c->retry.max,
         .backoff_min_ms = (uint32_t)c->retry.backoff.min_ms,
         .backoff_max_ms = (uint32_t)c->retry.backoff.max_ms,
@@ -72,6 +75,8 @@ void handlers_apply_open(struct daemon *d)
     rng_init(&d->rng);
     host->clock = &d->loop.clock;
     host->spawner = &d->spawner.spawner;
+    tcp_dialer_init(&d->webhook_dialer, &d->loop);
+    host->dialer = &d->webhook_dialer.dialer;
     host->journal = &d->journal;
     host->hash_key = (struct siphash_key){rng_next(&d->rng), rng_next(&d->rng)};
     host->rng = &d->rng;

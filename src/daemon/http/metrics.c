@@ -64,19 +64,24 @@ static void put_value(struct buf *out, double value)
     buf_puts(out, text);
 }
 
+static const char *const type_names[] = {
+    [METRICS_COUNTER] = "counter", [METRICS_GAUGE] = "gauge", [METRICS_HISTOGRAM] = "histogram"};
+
 void metrics_family(struct metrics *m, const char *name, enum metrics_type type, const char *help)
 {
     buf_printf(m->out, "# HELP %s ", name);
     put_escaped(m->out, help, false);
-    buf_printf(m->out, "\n# TYPE %s %s\n", name, type == METRICS_COUNTER ? "counter" : "gauge");
+    buf_printf(m->out, "\n# TYPE %s %s\n", name, type_names[type]);
     m->family = name;
 }
 
-void metrics_sample(struct metrics *m, size_t n_labels, const struct metrics_label *labels,
-                    double value)
+/* @suffix follows the name of the family. */
+static void put_sample(struct metrics *m, const char *suffix, size_t n_labels,
+                       const struct metrics_label *labels, double value)
 {
     assert(m->family && "a sample belongs to a family");
     buf_puts(m->out, m->family);
+    buf_puts(m->out, suffix);
     for (size_t i = 0; i < n_labels; i++) {
         buf_putc(m->out, i ? ',' : '{');
         buf_puts(m->out, labels[i].name);
@@ -87,6 +92,30 @@ void metrics_sample(struct metrics *m, size_t n_labels, const struct metrics_lab
     buf_puts(m->out, n_labels ? "} " : " ");
     put_value(m->out, value);
     buf_putc(m->out, '\n');
+}
+
+void metrics_sample(struct metrics *m, size_t n_labels, const struct metrics_label *labels,
+                    double value)
+{
+    put_sample(m, "", n_labels, labels, value);
+}
+
+void metrics_histogram(struct metrics *m, size_t n_labels, struct metrics_label *labels,
+                       const uint64_t *bounds_ms, size_t n_bounds, const uint64_t *counts,
+                       double sum)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; i <= n_bounds; i++) {
+        struct buf bound = {0};
+        put_value(&bound, i < n_bounds ? (double)bounds_ms[i] / 1000 : (double)INFINITY);
+        buf_putc(&bound, '\0');
+        labels[n_labels] = (struct metrics_label){"le", bound.bytes};
+        count += counts[i];
+        put_sample(m, "_bucket", n_labels + 1, labels, (double)count);
+        buf_free(&bound);
+    }
+    put_sample(m, "_sum", n_labels, labels, sum);
+    put_sample(m, "_count", n_labels, labels, (double)count);
 }
 
 void metrics_single(struct metrics *m, const char *name, enum metrics_type type, const char *help,

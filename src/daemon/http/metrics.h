@@ -14,6 +14,7 @@
 #define DAEMON_HTTP_METRICS_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/buf.h"
 
@@ -22,6 +23,7 @@
 enum metrics_type {
     METRICS_COUNTER, /* never decreases while the process runs; its name ends in _total */
     METRICS_GAUGE,
+    METRICS_HISTOGRAM, /* see metrics_histogram() */
 };
 
 struct metrics_label {
@@ -39,6 +41,15 @@ void metrics_family(struct metrics *m, const char *name, enum metrics_type type,
 /* @value is written so that it reads back as the same number; whole numbers without a fraction. */
 void metrics_sample(struct metrics *m, size_t n_labels, const struct metrics_label *labels,
                     double value);
+
+/*
+ * Writes the samples of a histogram in seconds. Its values are counted in @counts, which has one more than
+ * @n_bounds: those of at most bounds_ms[0], those above it of at most bounds_ms[1], ... @labels has space for
+ * one more than @n_labels.
+ */
+void metrics_histogram(struct metrics *m, size_t n_labels, struct metrics_label *labels,
+                       const uint64_t *bounds_ms, size_t n_bounds, const uint64_t *counts,
+                       double sum);
 
 /* A family of one sample without labels. */
 void metrics_single(struct metrics *m, const char *name, enum metrics_type type, const char *help,

@@ -85,6 +85,7 @@ enum unit {
     US,       /* microseconds, written as seconds */
     BY_VERB,  /* an array, with a sample for each verb */
     BY_ERROR, /* an array, with a sample for each error code that has occurred */
+    DURATION, /* a struct handler_durations: a histogram */
 };
 
 struct family {
@@ -207,6 +208,8 @@ static const struct family families[] = {
      OF_HANDLER(counters.runs)},
     {"informerd_handler_run_seconds_total", METRICS_COUNTER, "Duration of these runs.",
      MS_OF_HANDLER(counters.run_ms)},
+    {"informerd_handler_run_duration_seconds", METRICS_HISTOGRAM, "Duration of these runs.",
+     HANDLER, DURATION, FIELD(handler_values, status.counters.durations)},
     {"informerd_handler_failures_total", METRICS_COUNTER, "Runs that failed.",
      OF_HANDLER(counters.failures)},
     {"informerd_handler_retries_total", METRICS_COUNTER,
@@ -287,13 +290,26 @@ static void reason_of(int code, char ret[32])
     ret[i] = '\0';
 }
 
-/* Writes the samples of one daemon, watch or event log, which the first @n of @labels name; there is
+static void put_durations(struct metrics *m, const void *field, struct metrics_label *labels,
+                          size_t n)
+{
+    struct handler_durations durations;
+    memcpy(&durations, field, sizeof(durations));
+    metrics_histogram(m, n, labels, handler_duration_bounds_ms, HANDLER_DURATION_BOUNDS,
+                      durations.counts, (double)durations.sum_ms / 1000);
+}
+
+/* Writes the samples of one daemon, watch, event log or handler, which the first @n of @labels name; there is
  * space for one more. */
 static void put_samples(struct metrics *m, const struct family *f, const void *values,
                         struct metrics_label *labels, size_t n)
 {
     const char *field = (const char *)values + f->offset;
     uint64_t counts[INF_ERRORS], value = 0;
+    if (f->unit == DURATION) {
+        put_durations(m, field, labels, n);
+        return;
+    }
     if (f->unit == BY_VERB || f->unit == BY_ERROR)
         memcpy(counts, field, f->size);
     else
@@ -321,6 +337,7 @@ static void put_samples(struct metrics *m, const struct family *f, const void *v
             metrics_sample(m, n + 1, labels, (double)counts[code]);
         }
         break;
+    case DURATION: break; /* see above */
     }
 }
 

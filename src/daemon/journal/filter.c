@@ -14,6 +14,7 @@
 #include "informer/selector.h"
 
 #include "base/alloc.h"
+#include "base/base.h"
 #include "base/err.h"
 #include "base/text/glob.h"
 #include "daemon/rule/condition.h"
@@ -74,6 +75,57 @@ static int parse_names(struct filter *f, const struct filter_settings *s, struct
     return 0;
 }
 
+static const struct {
+    const char *name;
+    enum inf_log_level level;
+} levels[] = {{"info", INF_LOG_INFO}, {"warn", INF_LOG_WARN}, {"error", INF_LOG_ERROR}};
+
+static const char *skip_blanks(const char *at)
+{
+    return at + strspn(at, " \t");
+}
+
+/* "level>=NAME", and a comma unless it is all. Returns what follows; NULL: @text begins with something
+ * else. No condition on an object begins in this way: >= needs a number. */
+static const char *pass_level(const char *text, enum inf_log_level *ret_level)
+{
+    const char *at = skip_blanks(text);
+    size_t len;
+    if (strncmp(at, "level", strlen("level")) != 0)
+        return NULL;
+    at = skip_blanks(at + strlen("level"));
+    if (strncmp(at, ">=", 2) != 0)
+        return NULL;
+    at = skip_blanks(at + 2);
+    len = strcspn(at, ", \t");
+    for (size_t i = 0; i < ARRAY_LEN(levels); i++) {
+        const char *rest = skip_blanks(at + len);
+        if (strlen(levels[i].name) != len || strncmp(levels[i].name, at, len) != 0)
+            continue;
+        if (*rest == ',' ? !*skip_blanks(rest + 1) : *rest != '\0')
+            return NULL;
+        *ret_level = levels[i].level;
+        return *rest ? skip_blanks(rest + 1) : rest;
+    }
+    return NULL;
+}
+
+int filter_when_parse(const char *text, enum inf_log_level *ret_level,
+                      struct condition **ret_condition, struct inf_error *err)
+{
+    enum inf_log_level level = INF_LOG_INFO;
+    const char *rest = pass_level(text, &level);
+    struct condition *condition = NULL;
+    if (!rest || *rest) {
+        condition = condition_parse(rest ? rest : text, err);
+        if (!condition)
+            return -INF_EINVAL;
+    }
+    *ret_level = level;
+    *ret_condition = condition;
+    return 0;
+}
+
 static int parse_settings(struct filter *f, const struct filter_settings *s, struct inf_error *err)
 {
     f->changed = xcalloc(s->n_changed ? s->n_changed : 1, sizeof(struct inf_path *));
@@ -88,9 +140,10 @@ static int parse_settings(struct filter *f, const struct filter_settings *s, str
             return err ? err_wrap(err, "label_selector") : -INF_EINVAL;
     }
     if (s->when) {
-        f->when = condition_parse(s->when, err);
-        if (!f->when)
+        enum inf_log_level level;
+        if (filter_when_parse(s->when, &level, &f->when, err) < 0)
             return err ? err_wrap(err, "when") : -INF_EINVAL;
+        f->level = level > f->level ? level : f->level;
     }
     return 0;
 }

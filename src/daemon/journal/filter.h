@@ -15,6 +15,7 @@
 #include "informer/event.h"
 #include "informer/informer.h"
 
+struct condition;
 struct filter;
 
 /* Strings and lists are copied. A zeroed struct accepts everything except initial objects. */
@@ -29,7 +30,7 @@ struct filter_settings {
     const char *const *changed; /* paths as in informer/path.h */
     size_t n_changed;
     const char *labels;       /* a label selector; NULL: all */
-    const char *when;         /* a condition (rule/condition.h); NULL: none */
+    const char *when;         /* see filter_when_parse(); NULL: no condition */
     bool initial;             /* also objects that existed at the start */
     enum inf_log_level level; /* the minimum */
 };
@@ -40,6 +41,13 @@ struct filter *filter_make(const struct filter_settings *settings, struct inf_er
 /* Compiles a regular expression of `names`; the caller releases it with regfree(). Returns 0, or
  * -INF_EINVAL. */
 int filter_regex_parse(const char *text, regex_t *ret, struct inf_error *err);
+
+/*
+ * Parses `when`: a condition (rule/condition.h), "level>=warn", or "level>=warn, " and a condition. Stores the
+ * level, or INF_LOG_INFO, and the condition, or NULL. Returns 0, or -INF_EINVAL.
+ */
+int filter_when_parse(const char *text, enum inf_log_level *ret_level,
+                      struct condition **ret_condition, struct inf_error *err);
 
 /* NULL is allowed. */
 void filter_free(struct filter *filter);

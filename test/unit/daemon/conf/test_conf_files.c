@@ -395,6 +395,10 @@ static void the_examples_of_the_sample_are_valid(void **state)
     char *text = read_conf("informerd.conf"), *other = xstrdup(text);
     struct conf conf;
     (void)state;
+    keep_comment(text, "#url:");
+    keep_comment(text, "#url_file:");
+    keep_comment(other, "#url:");
+    keep_comment(other, "#url_file:");
     keep_comment(text, "#exclude_namespaces:");
     keep_comment(text, "#namespace_selector:");
     keep_comment(text, "#changed:");

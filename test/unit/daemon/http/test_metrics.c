@@ -283,6 +283,26 @@ static void metrics_of_the_process(void **state)
     page_free(&p, &out);
 }
 
+static void a_histogram_has_cumulative_buckets(void **state)
+{
+    static const uint64_t bounds_ms[] = {10, 1500}, counts[] = {2, 0, 3};
+    struct metrics_label labels[2] = {{"handler", "h"}};
+    struct buf out = {0};
+    struct metrics m = {.out = &out};
+    (void)state;
+    metrics_family(&m, "run_seconds", METRICS_HISTOGRAM, "Runs.");
+    metrics_histogram(&m, 1, labels, bounds_ms, 2, counts, 7.5);
+    buf_putc(&out, '\0');
+    assert_string_equal(out.bytes, "# HELP run_seconds Runs.\n"
+                                   "# TYPE run_seconds histogram\n"
+                                   "run_seconds_bucket{handler=\"h\",le=\"0.01\"} 2\n"
+                                   "run_seconds_bucket{handler=\"h\",le=\"1.5\"} 2\n"
+                                   "run_seconds_bucket{handler=\"h\",le=\"+Inf\"} 5\n"
+                                   "run_seconds_sum{handler=\"h\"} 7.5\n"
+                                   "run_seconds_count{handler=\"h\"} 5\n");
+    buf_free(&out);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -291,6 +311,7 @@ int main(void)
         cmocka_unit_test(numbers_read_back_as_the_same_value),
         cmocka_unit_test(numbers_have_the_shortest_form),
         cmocka_unit_test(metrics_of_the_process),
+        cmocka_unit_test(a_histogram_has_cumulative_buckets),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,6 +12,7 @@
 #include "base/base.h"
 #include "changes.h"
 #include "daemon/journal/filter.h"
+#include "daemon/rule/condition.h"
 
 static bool accepts(const struct filter_settings *settings, const struct sample *sample)
 {
@@ -248,9 +249,47 @@ static void covers_what_a_reader_needs(void **state)
     }
 }
 
+static void when_may_have_a_level(void **state)
+{
+    static const struct {
+        const char *text;
+        enum inf_log_level level;
+        bool condition, valid;
+    } rows[] = {
+        {"level>=warn", INF_LOG_WARN, false, true},
+        {" level >= error ", INF_LOG_ERROR, false, true},
+        {"level>=warn, status.phase=Failed", INF_LOG_WARN, true, true},
+        {"status.phase=Failed", INF_LOG_INFO, true, true},
+        {"level=5", INF_LOG_INFO, true, true}, /* a field of the object */
+        {"level>=5", INF_LOG_INFO, true, true},
+        {"level>=fatal", INF_LOG_INFO, false, false},
+        {"level>=warn,", INF_LOG_INFO, false, false},
+        {"level>=warn status.phase=Failed", INF_LOG_INFO, false, false},
+        {"status.phase=Failed, level>=warn", INF_LOG_INFO, false, false},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct filter_settings settings = {.when = rows[i].text};
+        struct inf_error err;
+        struct filter *filter = filter_make(&settings, &err);
+        struct condition *condition = NULL;
+        enum inf_log_level level;
+        assert_int_equal(filter != NULL, rows[i].valid);
+        if (!filter)
+            continue;
+        assert_false(filter_accepts_level(filter, rows[i].level - 1));
+        assert_true(filter_accepts_level(filter, rows[i].level));
+        assert_int_equal(filter_when_parse(rows[i].text, &level, &condition, &err), 0);
+        assert_int_equal(condition != NULL, rows[i].condition);
+        condition_free(condition);
+        filter_free(filter);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(when_may_have_a_level),
         cmocka_unit_test(selects_watches_by_name),
         cmocka_unit_test(selects_namespaces_by_pattern),
         cmocka_unit_test(selects_names_by_regular_expression),

@@ -1,0 +1,428 @@
+#!/usr/bin/env python3
+"""test_webhook.py KUBESIM RECORDINGS INFORMERD: handlers call webhooks on real servers, whatever these do."""
+import contextlib
+import hashlib
+import hmac
+import json
+import os
+import signal
+import socket
+import ssl
+import subprocess
+import threading
+from pathlib import Path
+
+from handled import Handled
+from service import INFORMERD, LoopbackServer, run, wait_until
+
+CONF = Path(__file__).resolve().parent.parent.parent / 'conf'
+
+
+class Request:
+    def __init__(self, line, headers, body):
+        self.line, self.headers, self.body = line, headers, body
+
+    def records(self):
+        return [json.loads(line) for line in self.body.splitlines()]
+
+
+def answer(status=200, body=b'', headers=()):
+    """A behaviour: a complete response; the connection is kept."""
+    def act(sock, _):
+        lines = [f'HTTP/1.1 {status} x', f'Content-Length: {len(body)}', *(f'{k}: {v}' for k, v in headers)]
+        sock.sendall('\r\n'.join(lines).encode() + b'\r\n\r\n' + body)
+        return True
+    return act
+
+
+def partial(sock, _):
+    sock.sendall(b'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf')
+
+
+def close_early(_sock, _request):
+    return False
+
+
+class Hook(LoopbackServer):
+    """Takes requests. Each gets the next of `behaviours`, later ones 200. A behaviour returns whether the connection is kept."""
+
+    def __init__(self, *behaviours, tls=None):
+        self.requests, self.behaviours, self.connections, self.tls = [], list(behaviours), 0, tls
+        self.lock, self.release = threading.Lock(), threading.Event()
+        super().__init__()
+
+    def __exit__(self, *_):
+        self.release.set()
+        super().__exit__()
+
+    def url(self, path='/hook', host='127.0.0.1'):
+        return f'{"https" if self.tls else "http"}://{host}:{self.port}{path}'
+
+    def never(self, _sock, _request):
+        """A behaviour: no response until the end of the test."""
+        self.release.wait()
+
+    def read(self, file):
+        line = file.readline().decode().strip()
+        if not line:
+            return None
+        headers = {}
+        while (header := file.readline().decode().strip()):
+            name, value = header.split(': ', 1)
+            headers[name] = value
+        return Request(line, headers, file.read(int(headers['Content-Length'])))
+
+    def serve(self, sock):
+        with contextlib.suppress(OSError):
+            if self.tls:
+                sock = self.tls.wrap_socket(sock, server_side=True)
+            with sock, sock.makefile('rb') as file:
+                self.connections += 1
+                while (request := self.read(file)):
+                    with self.lock:
+                        self.requests.append(request)
+                        act = self.behaviours.pop(0) if self.behaviours else answer()
+                    if not act(sock, request):
+                        return
+
+
+class Hooked(Handled):
+    def hook(self, *behaviours, **more):
+        return self.stack.enter_context(Hook(*behaviours, **more))
+
+    def webhook(self, server, webhook=None, **settings):
+        return {'name': 'test', 'webhook': {'url': server.url(), 'proxy': 'none', **(webhook or {})},
+                'retry': {'max': 3, 'backoff': '1ms..10ms'}, **settings}
+
+    def run_hook(self, server, webhook=None, **settings):
+        daemon = self.start(self.conf(handlers=[self.webhook(server, webhook, **settings)]))
+        self.wait_ready()
+        return daemon
+
+    def wait_requests(self, server, count):
+        wait_until(lambda: len(server.requests) >= count,
+                   lambda: f'{count} requests; {len(server.requests)}; {(self.folder / "stderr").read_text()[-2000:]}')
+        return server.requests
+
+    def wait_delivered(self, runs):
+        """So many runs have ended, and nothing is left."""
+        wait_until(lambda: self.metric('runs_total') >= runs and self.metric('queue_length') == 0,
+                   lambda: f'{runs} runs; {(self.folder / "stderr").read_text()[-2000:]}')
+
+    def write(self, name, text):
+        path = self.folder / name
+        new = path.with_suffix('.new')
+        new.write_text(text)
+        new.rename(path)
+        return str(path)
+
+
+class Requests(Hooked):
+    def test_a_request(self):
+        server = self.hook()
+        key = self.write('key', 'a secret key\n')
+        token = self.write('token', 'Bearer abcdefgh\n')
+        daemon = self.run_hook(server, {'headers': {'X-Scope-OrgID': 'shop'}, 'header_files': {'Authorization': token},
+                                        'signature_key_file': key})
+        self.put('web', a='b')
+        request = self.wait_requests(server, 1)[0]
+        record = request.records()[0]
+        logged = self.log.wait_for(lambda records: any(r.get('name') == 'web' for r in records), 'the same record')
+        self.assertEqual(record, [r for r in logged if r.get('name') == 'web'][0])
+        self.assertEqual(request.line, 'POST /hook HTTP/1.1')
+        self.assertEqual(request.headers['Host'], f'127.0.0.1:{server.port}')
+        self.assertEqual(request.headers['Content-Type'], 'application/x-ndjson')
+        self.assertEqual(request.headers['X-Scope-OrgID'], 'shop')
+        self.assertEqual(request.headers['Authorization'], 'Bearer abcdefgh')
+        self.assertEqual(request.headers['Idempotency-Key'], f'{record["log"]}-{record["seq"]}')
+        self.assertEqual(request.headers['Informerd-Signature'],
+                         'sha256=' + hmac.new(b'a secret key', request.body, hashlib.sha256).hexdigest())
+        self.put('db')
+        self.wait_delivered(2)
+        self.assertEqual(server.connections, 1)
+        self.write('token', 'Bearer renewed!\n')  # used without a reload, after a second at the latest
+        for n in range(1000):
+            self.put('web', n=str(n))
+            self.wait_delivered(3 + n)
+            if server.requests[-1].headers['Authorization'] == 'Bearer renewed!':
+                break
+        self.assertEqual(server.requests[-1].headers['Authorization'], 'Bearer renewed!')
+        self.assertEqual(daemon.end(), 0)
+        for secret in ('abcdefgh', 'renewed', 'a secret key'):
+            self.assertNotIn(secret, daemon.stderr_text())
+
+    def test_batches(self):
+        server = self.hook()
+        self.run_hook(server, batch={'max': 50, 'within': '200ms'})
+        for n in range(120):
+            self.put(f'web-{n % 40}', n=str(n))
+        self.wait_delivered(3)
+        records = [r for request in server.requests for r in request.records()]
+        self.assertEqual(sorted(r['seq'] for r in records), sorted(r['seq'] for r in self.log.read() if r['type'] in
+                                                                    ('ADDED', 'MODIFIED')))
+        self.assertLess(len(server.requests), 60)
+        self.assertLessEqual(max(len(request.records()) for request in server.requests), 50)
+        for name in {r['name'] for r in records}:
+            seqs = [r['seq'] for r in records if r['name'] == name]
+            self.assertEqual(seqs, sorted(seqs))
+        keys = [request.headers['Idempotency-Key'] for request in server.requests]
+        self.assertEqual(len(keys), len(set(keys)))
+
+    def test_selection_by_level(self):
+        server = self.hook()
+        self.start(self.conf(handlers=[self.webhook(server, when='level>=warn')],
+                             levels=[{'kind': 'ConfigMap', 'when': 'metadata.labels.bad=yes', 'level': 'error'}]))
+        self.wait_ready()
+        self.put('web', bad='no')
+        self.put('db', bad='yes')
+        self.put('web', bad='yes')
+        self.wait_delivered(2)
+        self.assertEqual([r.records()[0]['name'] for r in server.requests], ['db', 'web'])
+
+    def test_reload_changes_the_url_and_the_kind(self):
+        first, second = self.hook(), self.hook()
+        daemon = self.run_hook(first)
+        self.put('a')
+        self.wait_delivered(1)
+        self.reload(daemon, self.webhook(second))
+        self.put('b')
+        self.wait_requests(second, 1)
+        self.reload(daemon, self.handler('cat >> $DIR/got'))
+        self.put('c')
+        self.assertEqual([r['name'] for r in self.wait_got(1)], ['c'])
+        self.reload(daemon, self.webhook(first))
+        self.put('d')
+        self.wait_requests(first, 2)
+        self.assertEqual(daemon.end(), 0)
+
+
+class Failures(Hooked):
+    def test_temporary_ones_are_repeated_until_they_work(self):
+        behaviours = [answer(503), partial, close_early, answer(429), answer(502, b'x' * 100000), partial]
+        server = self.hook(*behaviours)
+        daemon = self.run_hook(server)
+        self.put('web')
+        self.wait_delivered(len(behaviours) + 1)
+        self.assertEqual(self.metric('failures_total'), len(behaviours))
+        self.assertEqual(self.metric('retries_total'), len(behaviours))
+        self.assertEqual(self.metric('parked_total'), 0)
+        self.assertEqual(self.metrics()['informerd_handler_run_duration_seconds_bucket{handler="test",le="+Inf"}'],
+                         len(behaviours) + 1)
+        self.assertEqual(len({r.headers['Idempotency-Key'] for r in server.requests}), 1)
+        self.assertIn('HTTP 503; repeated in', daemon.stderr_text())
+
+    def test_500_is_repeated_and_parked_at_last(self):
+        server = self.hook(*[answer(500, b'no \x1b[31mway\n')] * 4)
+        daemon = self.run_hook(server)
+        self.put('web')
+        self.wait_metric('parked', 1)
+        self.assertEqual(len(server.requests), 4)
+        self.assertIn('HTTP 500: no \\\\u001b[31mway; given up after 4 runs', daemon.stderr_text())
+        verbose = self.get('/readyz?verbose').text
+        self.assertIn('[+] handler test: failing', verbose)
+        daemon.send_signal(signal.SIGHUP)  # delivers it again
+        self.wait_metric('parked', 0)
+        self.wait_delivered(5)
+
+    def test_refused_and_redirected_ones_are_parked(self):
+        server = self.hook(answer(403, b'no'), answer(307, headers=[('Location', '/elsewhere')]))
+        daemon = self.run_hook(server)
+        self.put('a')
+        self.put('b')
+        self.wait_metric('parked', 2)
+        self.assertEqual(len(server.requests), 2)
+        self.wait_logged(daemon, 'HTTP 403: no; given up after 1 run')
+        self.wait_logged(daemon, 'HTTP 307: redirects are not followed; configure the final URL; given up')
+
+    def test_retry_after_is_respected(self):
+        server, other = self.hook(answer(429, headers=[('Retry-After', '250')])), self.hook()
+        self.start(self.conf(handlers=[self.webhook(server), {**self.webhook(other), 'name': 'other'}]))
+        self.wait_ready()
+        self.put('a')
+        self.wait_metric('failures_total', 1)
+        self.put('b')
+        self.wait_requests(other, 2)
+        self.wait_metric('queue_length', 2)
+        self.assertEqual(len(server.requests), 1)  # `b` waits, too
+
+    def test_a_server_that_never_answers_delays_only_its_handler(self):
+        server, other = self.hook(), self.hook()
+        server.behaviours.append(server.never)
+        daemon = self.start(self.conf(handlers=[self.webhook(server, timeout='30s'),
+                                                {**self.webhook(other), 'name': 'other'}]))
+        self.wait_ready()
+        self.put('a')
+        self.wait_requests(server, 1)
+        self.put('b')
+        self.wait_requests(other, 2)
+        self.log.wait_for(lambda records: sum(r['type'] == 'ADDED' for r in records) == 2, 'the event log')
+        self.assertEqual(self.metric('running'), 1)
+        self.assertEqual(self.metric('queue_length'), 2)
+        server.release.set()
+        self.wait_metric('queue_length', 0)
+        self.assertEqual(daemon.end(), 0)
+
+    def test_a_timeout(self):
+        server = self.hook()
+        server.behaviours += [server.never] * 2
+        daemon = self.run_hook(server, timeout='200ms')
+        self.put('a')
+        self.wait_delivered(3)
+        self.assertIn('no complete response within 0.2 s; repeated', daemon.stderr_text())
+
+    def test_no_server_and_a_restart(self):
+        server = self.hook()
+        closed = self.stack.enter_context(socket.socket())
+        closed.bind(('127.0.0.1', 0))  # without listen(): connections are refused
+        daemon = self.run_hook(server, {'url': f'http://127.0.0.1:{closed.getsockname()[1]}/'})
+        self.put('a')
+        self.put('b')
+        self.wait_logged(daemon, 'repeated in')
+        daemon.send_signal(signal.SIGKILL)
+        daemon.status()
+        self.run_hook(server)
+        self.assertEqual({r.records()[0]['name'] for r in self.wait_requests(server, 2)}, {'a', 'b'})
+
+    def test_a_secret_that_a_server_repeats_is_not_logged(self):
+        server = self.hook(answer(401, b'wrong token Bearer abcdefghijkl in /hook/T000/secretpath'))
+        token = self.write('token', 'Bearer abcdefghijkl')
+        url = self.write('url', server.url('/hook/T000/secretpath') + '\n')
+        daemon = self.start(self.conf(handlers=[{'name': 'test', 'webhook': {
+            'url_file': url, 'header_files': {'Authorization': token}}}]))
+        self.wait_ready()
+        self.put('a')
+        self.wait_metric('parked', 1)
+        self.assertIn('HTTP 401: wrong token ***', daemon.stderr_text())
+        for text in (daemon.stderr_text(), self.get('/readyz?verbose').text, self.get('/metrics').text):
+            self.assertNotIn('abcdefghijkl', text)
+            self.assertNotIn('secretpath', text)
+
+
+class Tls(Hooked):
+    def certificate(self, name):
+        key, cert = self.folder / f'{name}.key', self.folder / f'{name}.pem'
+        subprocess.run(['openssl', 'req', '-x509', '-nodes', '-days', '2', '-newkey', 'ec', '-pkeyopt',
+                        'ec_paramgen_curve:P-256', '-subj', f'/CN={name}', '-addext', f'subjectAltName=DNS:{name}',
+                        '-keyout', key, '-out', cert], check=True, capture_output=True)
+        return str(cert), str(key)
+
+    def server(self, name, client=None):
+        cert, key = self.certificate(name)
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(cert, key)
+        if client:
+            context.load_verify_locations(client)
+            context.verify_mode = ssl.CERT_REQUIRED
+        return self.hook(tls=context), cert
+
+    def test_a_client_certificate(self):
+        cert, key = self.certificate('client')
+        server, ca = self.server('localhost', client=cert)
+        self.run_hook(server, {'url': server.url(host='localhost'), 'ca_file': ca, 'cert_file': cert, 'key_file': key})
+        self.put('a')
+        self.put('b')
+        self.wait_delivered(2)
+        self.assertEqual(server.connections, 1)
+
+    def test_a_certificate_for_another_name(self):
+        server, ca = self.server('other')
+        daemon = self.run_hook(server, {'url': server.url(host='localhost'), 'ca_file': ca})
+        self.put('a')
+        self.wait_logged(daemon, 'certificate')
+        self.assertEqual(server.requests, [])
+        self.assertEqual(self.metric('parked'), 0)
+
+    def test_an_unknown_authority(self):
+        server, _ = self.server('localhost')
+        daemon = self.run_hook(server, {'url': server.url(host='localhost')})
+        self.put('a')
+        self.wait_logged(daemon, 'certificate')
+        self.assertEqual(server.requests, [])
+
+
+class Examples(Hooked):
+    """The files in conf/examples, in conf.d, with another address."""
+
+    def example(self, name, **replacements):
+        text = (CONF / 'examples' / name).read_text()
+        for before, after in replacements.values():
+            self.assertIn(before, text)
+            text = text.replace(before, after)
+        (self.folder / 'conf.d').mkdir(exist_ok=True)
+        (self.folder / 'conf.d' / name).write_text(text)
+        daemon = self.start(self.conf(watches=[{'resource': 'pods'}, {'resource': 'configmaps'}]),
+                            env={'NO_PROXY': '127.0.0.1'})
+        self.wait_ready()
+        return daemon
+
+    def pod(self, name, reason):
+        state = {'waiting': {'reason': reason}} if reason else {'running': {}}
+        self.sim.put('pods', {'apiVersion': 'v1', 'kind': 'Pod', 'metadata': {'namespace': 'default', 'name': name},
+                              'status': {'containerStatuses': [{'name': 'web', 'restartCount': 1, 'state': state}]}})
+
+    def test_slack(self):
+        server = self.hook(answer(200, b'ok'))
+        url = self.write('slack.url', server.url('/services/T0/B0/secret') + '\n')
+        daemon = self.example('slack-crash-loops.conf', url=('/etc/informerd/slack.url', url))
+        self.pod('calm', None)
+        self.pod('web-0', None)
+        self.pod('calm', 'ContainerCreating')
+        self.pod('web-0', 'CrashLoopBackOff')
+        request = self.wait_requests(server, 1)[0]
+        self.assertEqual(request.line, 'POST /services/T0/B0/secret HTTP/1.1')
+        text = json.loads(request.body)['text']
+        self.assertRegex(text, r'^:\S+: \*sim\* Pod default/web-0 .*CrashLoopBackOff')
+        self.assertNotIn('\n', text)
+        self.assertEqual(daemon.end(), 0)
+
+    def test_loki(self):
+        server = self.hook(answer(204))
+        daemon = self.example('loki.conf', url=('http://127.0.0.1:3100', server.url('')))
+        for n in range(10):
+            self.put(f'web-{n}')
+        wait_until(lambda: sum(len(s['values']) for s in self.streams(server)) == 10, lambda: f'{self.streams(server)}')
+        self.assertEqual({s['stream']['kind'] for s in self.streams(server)}, {'ConfigMap'})
+        lines = [json.loads(line) for s in self.streams(server) for _, line in s['values']]
+        self.assertEqual({r['name'] for r in lines}, {f'web-{n}' for n in range(10)})
+        self.assertEqual({r.line for r in server.requests}, {'POST /loki/api/v1/push HTTP/1.1'})
+        self.assertEqual(daemon.end(), 0)
+
+    @staticmethod
+    def streams(server):
+        return [s for r in list(server.requests) for s in json.loads(r.body)['streams']]
+
+
+class Configuration(Hooked):
+    def check(self, path):
+        return subprocess.run([INFORMERD, '--check-config', '-c', path], capture_output=True, text=True)
+
+    def test_errors(self):
+        hook = {'url': 'http://127.0.0.1:1/'}
+        for handler, error in (
+                ({'webhook': {}}, 'webhook: exactly one of url and url_file is required'),
+                ({'webhook': {'url': 'ftp://x/'}}, 'must begin with https:// or http://'),
+                ({'webhook': {**hook, 'url_file': '/x'}}, 'exactly one of url and url_file is required'),
+                ({'webhook': hook, 'exec': ['/bin/true']}, 'exactly one of the keys exec, webhook is required'),
+                ({'webhook': {**hook, 'preset': 'splunk'}}, "'splunk' is not a preset; use one of jsonl, "),
+                ({'webhook': {**hook, 'cert_file': '/x'}}, 'cert_file and key_file are required together'),
+                ({'webhook': {'url': 'http://example.com/', 'header_files': {'Authorization': '/x'}}},
+                 'header_files are sent only over https'),
+                ({'webhook': {**hook, 'headers': {'A b': 'x'}}}, 'is not the name of a header'),
+                ({'exec': ['/bin/true'], 'batch': {'max': 5}}, 'batch: cannot be used with exec'),
+                ({'webhook': hook, 'batch': {'max': 0}}, 'out of range'),
+                ({'webhook': hook, 'rate': '50'}, 'is not a rate; write it like 50/s'),
+                ({'webhook': hook, 'when': 'level>=loud'}, 'when')):
+            with self.subTest(error=error):
+                path = self.write_conf(self.conf(handlers=[{'name': 'x', **handler}]))
+                done = self.check(path)
+                self.assertEqual(done.returncode, os.EX_CONFIG, done.stdout + done.stderr)
+                self.assertIn(error, done.stdout + done.stderr)
+
+    def test_check_config_reports_a_file_that_cannot_be_read(self):
+        path = self.write_conf(self.conf(handlers=[{'name': 'x', 'webhook': {'url': 'https://example.com/', 'header_files': {
+            'Authorization': '/nonexistent/token'}}}]))
+        done = self.check(path)
+        self.assertIn("handler 'x': header_files: file '/nonexistent/token'", done.stdout + done.stderr)
+
+
+run(__name__)
