@@ -35,6 +35,7 @@ COMMANDS = (  # more that print the same
     "get all -n shop -l app=web -o name", "rollout status deployment/web -n shop",
     "wait --for=jsonpath={.status.phase}=Running pods -l app=web -n shop", "get secrets -n shop",
     "describe node node-1", "describe service web -n shop", "describe replicasets -n shop")
+WITHOUT_EXPLAIN = ("1.28",)  # its explain always reads /openapi/v2, as protobuf, which informerd does not serve
 NAMESPACES = 4
 RATE = 60  # writes per second
 KILLS = 3
@@ -116,7 +117,8 @@ class Kubectl:
 
 def try_kubectl(stage, replica, kubectl):
     """Everything with one version. Returns the number of commands."""
-    same = [*local_api.SAME, *COMMANDS]
+    same = [command for command in (*local_api.SAME, *COMMANDS)
+            if not (command.startswith("explain ") and kubectl.version in WITHOUT_EXPLAIN)]
     for command in same:
         local_api.compare_with(stage, lambda where: kubectl.run(where, command), replica,
                                f"kubectl {kubectl.version} {command}")
