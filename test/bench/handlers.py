@@ -3,6 +3,7 @@
 
 stream   records a second that a program with mode: stream acknowledges: those that waited while the handler was paused, and
          those of changes at full speed, with everything that informerd does for a change
+webhook  records a second that a web server accepts, as JSON lines in batches of 1,000: likewise
 hang     latency of the event log at 1,000 changes a second, without a handler and beside handlers that hang: the best of
          several rounds
 
@@ -15,6 +16,7 @@ import shutil
 import socket
 import sys
 import tempfile
+import threading
 import time
 from pathlib import Path
 
@@ -28,6 +30,7 @@ from life import KUBECONFIG
 PODS, SIZE, NAMESPACES = 20_000, 1000, 20
 RECORDS = 100_000
 STREAM_GOAL = 50_000  # records a second
+WEBHOOK_GOAL = 20_000
 PACE, PACED, ROUNDS = 1000, 3000, 8
 # Reads what the pipe has, and acknowledges it at once. Writes the time of the first and the last record of each RECORDS.
 SINK = '''import os, re, sys, time
@@ -111,6 +114,63 @@ def stream(build):
     yield 'exec stream, changes at full speed, a second', live[2] / (live[1] - live[0]), '', None
 
 
+class Web:
+    """Accepts all requests, and notes the time of the first and the last record of each RECORDS."""
+
+    def __init__(self):
+        self.listener = socket.create_server(('127.0.0.1', 0))
+        self.times, self.count, self.first = [], 0, 0
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        with contextlib.suppress(OSError):
+            while True:
+                self.serve(self.listener.accept()[0])
+
+    def serve(self, sock):
+        with sock, sock.makefile('rb', 1 << 20) as file:
+            while file.readline():
+                length = 0
+                while (header := file.readline().strip()):
+                    name, value = header.split(b': ', 1)
+                    length = int(value) if name == b'Content-Length' else length
+                self.take(file.read(length).count(b'\n'))
+                sock.sendall(b'HTTP/1.1 204 No Content\r\n\r\n')
+
+    def take(self, count):
+        self.first = self.first or time.monotonic()
+        self.count += count
+        if self.count >= RECORDS:
+            self.times.append((self.first, time.monotonic(), self.count))
+            self.count = self.first = 0
+
+    def wait(self, count):
+        while len(self.times) < count:
+            time.sleep(0.01)
+        first, last, records = self.times[count - 1]
+        return records / (last - first)
+
+
+def webhook(build):
+    web = Web()
+
+    def handler(_folder):
+        return {'name': 'bench', 'queue': '1024M', 'batch': {'max': 1000, 'within': '100ms'},
+                'webhook': {'url': f'http://127.0.0.1:{web.listener.getsockname()[1]}/', 'proxy': 'none'}}
+    with contextlib.closing(web.listener), contextlib.closing(World(build, [handler])) as world:
+        world.control('pause')
+        world.change(RECORDS)
+        before = world.informerd.cpu()
+        world.control('resume')
+        waited = web.wait(1)
+        cpu = (world.informerd.cpu() - before) / RECORDS
+        world.change(RECORDS)
+        live = web.wait(2)
+    yield 'webhook jsonl, records that waited, a second', waited, '>=', WEBHOOK_GOAL
+    yield 'webhook jsonl, CPU of informerd for each, us', cpu * 1e6, '', None
+    yield 'webhook jsonl, changes at full speed, a second', live, '', None
+
+
 def hang(build):
     programs = [lambda folder: {'name': 'run', 'exec': ['/usr/bin/sleep', '1000'], 'concurrency': 8, 'timeout': '1h'},
                 lambda folder: {'name': 'stream', 'mode': 'stream', 'exec': ['/usr/bin/sleep', '1000'], 'concurrency': 4096,
@@ -130,7 +190,7 @@ def hang(build):
     yield 'median beside handlers that hang, of that without', beside['p50'] / alone['p50'], '<=', 1.2
 
 
-ROWS = {'stream': stream, 'hang': hang}
+ROWS = {'stream': stream, 'webhook': webhook, 'hang': hang}
 
 
 def main():
