@@ -42,7 +42,8 @@ class Indexes(Case):
     def test_forms(self):
         self.begin()
         for kind, accept in (('PartialObjectMetadataList', 'application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io'),
-                             ('PodList', 'application/json;as=Table;v=v1;g=meta.k8s.io,application/json')):
+                             ('PodList', 'application/json;as=Table;v=v1;g=meta.k8s.io,application/json'),
+                             ('PodList', 'application/json;as =Table;v=v1;g=meta.k8s.io,application/json')):
             connection = UnixHttp(self.socket)
             self.stack.callback(connection.close)
             connection.request('GET', '/informerd/v1/indexes/node/node-2', headers={'Accept': accept})

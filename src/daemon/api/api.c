@@ -171,3 +171,9 @@ void api_respond(struct daemon *d, const struct api_reader *reader,
 {
     api_serve(&(struct api_call){&d->web.api, reader, request, x, /* waited= */ false});
 }
+
+void api_respond_at_once(struct daemon *d, const struct api_reader *reader,
+                         const struct http_server_request *request, struct http_exchange *x)
+{
+    api_serve(&(struct api_call){&d->web.api, reader, request, x, /* waited= */ true});
+}

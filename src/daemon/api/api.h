@@ -70,6 +70,11 @@ void api_close(struct api *api);
 void api_respond(struct daemon *d, const struct api_reader *reader,
                  const struct http_server_request *request, struct http_exchange *x);
 
+/* The same for a request that does not exist later: it does not wait for documents of the API server, and
+ * is answered with what is known. */
+void api_respond_at_once(struct daemon *d, const struct api_reader *reader,
+                         const struct http_server_request *request, struct http_exchange *x);
+
 /* The same for a call, also for one that has waited. */
 void api_serve(const struct api_call *call);
 

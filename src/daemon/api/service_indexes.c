@@ -15,6 +15,8 @@
 #include "base/str.h"
 #include "base/text/json_string.h"
 #include "daemon/api/api.h"
+#include "daemon/api/api_accept.h"
+#include "daemon/api/api_body.h"
 #include "daemon/api/api_status.h"
 #include "daemon/daemon.h"
 #include "daemon/http/endpoints.h"
@@ -170,11 +172,13 @@ static void put_query(struct buf *out, const struct inf_index *index, const stru
     buf_free(&selector);
 }
 
-/* A table may wait for its columns, longer than the translated request exists. */
+/* Tables are not available here: the request is answered in the form that a client gets without its Accept
+ * header. */
 static void avoid_table(struct http_server_request *list)
 {
-    const char *accept = http_server_request_get(list, "Accept");
-    if (accept && strstr(accept, "as=Table"))
+    struct api_request form = {.page = API_LIST};
+    if (api_accept_choose(http_server_request_get(list, "Accept"), /* discovery= */ false, &form) &&
+        api_form_is_table(form.form))
         list->n_headers = 0;
 }
 
@@ -195,7 +199,7 @@ void service_indexes_respond_value(struct daemon *d, const struct api_reader *re
         list.path = path.bytes;
         list.query = query.bytes;
         avoid_table(&list);
-        api_respond(d, reader, &list, exchange);
+        api_respond_at_once(d, reader, &list, exchange); /* the translated request ends here */
     } else {
         fault.retry_after = fault.code == 429;
         api_fault_reply(&fault, exchange);
