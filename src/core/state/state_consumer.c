@@ -156,9 +156,18 @@ static bool load_entry(struct inf_consumer *c, struct str *rest)
     return true;
 }
 
+/* The log may be empty, but its end is kept: each entry is longer than 1, so no id was greater. */
+static void raise_next_id(struct inf_consumer *c)
+{
+    uint64_t end = inf_state_queue_end(c->queue);
+    if (c->next_id <= end)
+        c->next_id = end + 1;
+}
+
 static void load(struct inf_consumer *c)
 {
     struct str log;
+    raise_next_id(c);
     if (!inf_state_queue_pending(c->queue, &log.at, &log.len, &(uint64_t){0}))
         return;
     while (log.len && load_entry(c, &log))

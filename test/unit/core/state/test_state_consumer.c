@@ -107,6 +107,24 @@ static void records_are_handed_out_again_after_a_crash_until_they_are_done(void 
     assert_false(t->record.repeated);
 }
 
+static void ids_grow_although_all_records_are_done(void **state)
+{
+    struct world *t = *state;
+    uint64_t last = 0;
+    for (int i = 0; i < 5; i++) {
+        add(t, "a");
+        add(t, "b");
+        state_world_flush(t->state);
+        assert_true(next(t, "a") > last);
+        assert_int_equal(inf_consumer_done(t->consumer, t->record.id), 0);
+        last = next(t, "b");
+        assert_int_equal(inf_consumer_done(t->consumer, last), 0);
+        state_world_flush(t->state);
+        crash(t, NULL);
+        assert_int_equal(inf_consumer_length(t->consumer), 0);
+    }
+}
+
 static void a_returned_record_is_handed_out_again(void **state)
 {
     struct world *t = *state;
@@ -217,6 +235,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CASE(a_record_is_handed_out_when_its_batch_is_written),
         CASE(records_are_handed_out_again_after_a_crash_until_they_are_done),
+        CASE(ids_grow_although_all_records_are_done),
         CASE(a_returned_record_is_handed_out_again),
         CASE(the_limit_refuses_a_record),
         CASE(wrong_options_are_refused),
