@@ -222,6 +222,11 @@ class Changes(PagesInBrowser):
         tab.wait(f'Number(/of ([\\d,]+) change/.exec(document.body.innerText)?.[1].replace(",", "")) >= 3000', '3000 changes')
         self.assertLess(tab.run('document.querySelectorAll(".change").length'), 60)
         self.assertLess(tab.run('document.querySelectorAll("*").length'), 800)
+        shown = tab.run("""(row => {
+            row.click();
+            return [row.querySelector('.object').innerText, document.querySelector('.pane h2').innerText];
+        })(document.querySelectorAll('.change:not([hidden])')[5])""")
+        self.assertEqual(f'ConfigMap {shown[0]}', shown[1])
         tab.key('G')
         tab.wait('document.querySelector(".change[aria-selected=true]") !== null')
         self.assertLess(tab.run('document.querySelectorAll(".change").length'), 60)

@@ -46,7 +46,7 @@ export class VirtualList {
     if (added && this.element.scrollTop > 0)
       this.pending = (this.pending || 0) + added;
     this.count = count;
-    this.draw();
+    this.drawNow(); // at once: a click must find the item that the row shows
   }
 
   draw() {

@@ -108,6 +108,7 @@ class LiveView {
   constructor(main) {
     this.rows = new Rows();
     this.paused = false;
+    this.incoming = []; // entries since the rows were drawn
     this.waiting = []; // entries that came during a pause
     this.filter = filterOf(settings);
     this.times = [];
@@ -189,6 +190,7 @@ class LiveView {
   /* Makes all rows again, from what the buffer has. */
   refill() {
     const frozen = new Set(this.waiting);
+    this.incoming = [];
     this.rows.reset();
     this.rows.add(frozen.size ? changes.entries.filter(e => !frozen.has(e)) : changes.entries, this.filter);
     this.list.selected = -1;
@@ -219,9 +221,7 @@ class LiveView {
       this.waiting.push(...entries);
       return;
     }
-    this.addNames(entries);
-    this.added = (this.added || 0) + this.rows.add(entries, this.filter);
-    this.changed = true;
+    this.incoming.push(...entries);
   }
 
   /* At most every DRAW_MS, however many changes there are. */
@@ -230,10 +230,12 @@ class LiveView {
     while (this.times.length && this.times[0][0] < now - 2000)
       this.times.shift();
     const perSecond = this.times.reduce((sum, [, n]) => sum + n, 0) / 2;
-    if (this.changed) {
-      this.list.update(this.rows.items.length, this.added);
-      this.added = 0;
-      this.changed = false;
+    if (this.incoming.length) {
+      const entries = this.incoming;
+      this.incoming = [];
+      this.addNames(entries);
+      const added = this.rows.add(entries, this.filter);
+      this.list.update(this.rows.items.length, added);
       if (this.shown && !this.pane.hidden && this.shown.count !== this.shownCount)
         this.fillPane();
     }
@@ -250,11 +252,8 @@ class LiveView {
     this.pauseButton.setAttribute('aria-pressed', String(paused));
     setText(this.pauseButton, paused ? 'Resume' : 'Pause');
     if (!paused) {
-      const waiting = this.waiting;
+      this.incoming.push(...this.waiting);
       this.waiting = [];
-      this.addNames(waiting);
-      this.added = (this.added || 0) + this.rows.add(waiting, this.filter);
-      this.changed = true;
     }
     this.draw();
   }
