@@ -66,7 +66,6 @@ static const struct {
     {"event log", "",
      "make room or fix its permissions; it is opened again by itself, or at once by "
      "'informerctl reopen'"},
-    {"handler", "", "see 'informerctl handler ls' and 'informerctl handler parked NAME'"},
 };
 
 static const char *remedy_of(const char *type, const char *state)
@@ -79,9 +78,8 @@ static const char *remedy_of(const char *type, const char *state)
 }
 
 static void add_problem(struct page *p, const char *type, const char *name, const char *state,
-                        const char *reason)
+                        const char *reason, const char *remedy)
 {
-    const char *remedy = remedy_of(type, state);
     struct buf line = {0};
     buf_printf(&line, "%s %s: %s%s%s", type, name, state, reason[0] ? ": " : "", reason);
     buf_puts(&p->problems, p->colour ? CTL_RED : "");
@@ -90,6 +88,28 @@ static void add_problem(struct page *p, const char *type, const char *name, cons
     if (remedy)
         buf_printf(&p->problems, "  %s\n", remedy);
     buf_free(&line);
+}
+
+/* A handler that delivers again can still have parked records of an earlier failure. */
+static void add_handler_problem(struct page *p, const struct json_node *handler, const char *name,
+                                const char *state)
+{
+    uint64_t parked = ctl_json_number(handler, "parked");
+    char *error = ctl_json_text(handler, "error");
+    char *what = parked ? xasprintf("%s, %" PRIu64 " record%s parked", state, parked,
+                                    parked == 1 ? " is" : "s are")
+                        : xstrdup(state);
+    char *remedy =
+        parked ? xasprintf(
+                     "'informerctl handler parked %s' lists them, 'informerctl handler retry %s' "
+                     "delivers them again",
+                     name, name)
+               : xstrdup("see 'informerctl handler ls' and the log of informerd");
+    if (error[0] || parked)
+        add_problem(p, "handler", name, what, error, remedy);
+    free(remedy);
+    free(what);
+    free(error);
 }
 
 /* ---- tables ---- */
@@ -114,7 +134,7 @@ static void add_watch(struct page *p, struct ctl_table *table, const struct json
     char *error = ctl_json_text(watch, "error");
     if (strcmp(cells[1], "live") != 0) {
         char *name = clusters ? xasprintf("%s/%s", cells[4], cells[0]) : xstrdup(cells[0]);
-        add_problem(p, "watch", name, cells[1], error);
+        add_problem(p, "watch", name, cells[1], error, remedy_of("watch", cells[1]));
         p->live = false;
         free(name);
     }
@@ -167,7 +187,8 @@ static void put_logs(struct page *p)
                          ctl_json_text(log, "unwritten_bytes")};
         char *error = ctl_json_text(log, "error");
         if (error[0] || strcmp(cells[1], "writable") != 0)
-            add_problem(p, "event log", cells[0], cells[1], error);
+            add_problem(p, "event log", cells[0], cells[1], error,
+                        remedy_of("event log", cells[1]));
         ctl_table_add(&table, ARRAY_LEN(cells), (const char *const *)cells);
         for (size_t i = 0; i < ARRAY_LEN(cells); i++)
             free(cells[i]);
@@ -189,13 +210,10 @@ static void put_handlers(struct page *p)
     for (const struct json_node *h = handlers->first; h; h = h->next) {
         char *cells[] = {ctl_json_text(h, "name"), ctl_json_text(h, "state"),
                          ctl_json_text(h, "records"), ctl_json_text(h, "parked")};
-        char *error = ctl_json_text(h, "error");
-        if (error[0] || ctl_json_number(h, "parked"))
-            add_problem(p, "handler", cells[0], cells[1], error);
+        add_handler_problem(p, h, cells[0], cells[1]);
         ctl_table_add(&table, ARRAY_LEN(cells), (const char *const *)cells);
         for (size_t i = 0; i < ARRAY_LEN(cells); i++)
             free(cells[i]);
-        free(error);
     }
     buf_putc(&p->tables, '\n');
     ctl_table_put(&table, &p->tables);

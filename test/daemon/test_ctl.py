@@ -50,9 +50,9 @@ class Daemon(Ctl):
         self.start(self.conf(handlers=handlers))
         self.wait_ready()
         self.sim.put('configmaps', config_map('a'))
-        wait_until(lambda: 'handler broken: ' in self.ctl('status').stdout, lambda: f'the problem: {self.ctl("status").stdout}')
+        wait_until(lambda: '1 record is parked' in self.ctl('status').stdout, lambda: f'the problem: {self.ctl("status").stdout}')
         text = self.good('status')
-        self.assertIn("\n  see 'informerctl handler ls' and 'informerctl handler parked NAME'\n", text)
+        self.assertRegex(text, r"\nhandler broken: \w+, 1 record is parked.*\n  'informerctl handler parked broken' lists them, ")
         self.assertRegex(text, r'\n\nHANDLER +STATE +WAITING +PARKED\nbroken ')
 
     def test_status_on_a_terminal_has_colours(self):
