@@ -150,10 +150,11 @@ int ctl_discovery_find(const struct ctl_discovery *d, const char *word, struct c
     free(wanted.name);
     if (wanted.found)
         return 0;
-    return err_set(err, INF_ENOTFOUND,
-                   "informerd does not watch \"%s\"; see 'informerctl status' and `watches` in its "
-                   "configuration",
-                   word);
+    return err_set(
+        err, INF_ENOTFOUND,
+        "informerd does not watch \"%s\", or you may not read it; see 'informerctl status', and "
+        "`watches` and `api.readers` in its configuration",
+        word);
 }
 
 struct category {

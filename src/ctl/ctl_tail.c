@@ -14,6 +14,7 @@
 #include "base/base.h"
 #include "ctl/ctl.h"
 #include "ctl/ctl_record.h"
+#include "ctl/ctl_resource.h"
 #include "daemon/cli/terminal.h"
 
 struct tail_options {
@@ -86,6 +87,24 @@ static void put_format(struct buf *target, const char *format, const struct reco
         buf_printf(target, "&width=%u", options->width);
 }
 
+/* Records have the plural name and the group of their resource; users also write short names and kinds. */
+static int put_resource(struct buf *target, struct client *client, const char *word)
+{
+    struct ctl_resource resource = {0};
+    struct inf_error err;
+    if (!word)
+        return 0;
+    if (ctl_resource_find(client, word, &resource, &err) < 0)
+        return ctl_fail(&err);
+    put_parameter(target, "resource", resource.name);
+    if (resource.group[0]) {
+        buf_putc(target, '.');
+        client_put_escaped(target, resource.group);
+    }
+    ctl_resource_free(&resource);
+    return 0;
+}
+
 static int put_target(struct buf *target, const struct tail_options *o, const struct tail *tail,
                       struct inf_error *err)
 {
@@ -94,7 +113,6 @@ static int put_target(struct buf *target, const struct tail_options *o, const st
     put_parameter(target, "namespace", o->ns);
     put_parameter(target, "name", o->name);
     put_parameter(target, "level", o->level);
-    put_parameter(target, "resource", o->resource);
     put_parameter(target, "verb", o->verb);
     put_parameter(target, "label", o->label);
     put_parameter(target, "changed", o->changed);
@@ -107,7 +125,6 @@ static int put_target(struct buf *target, const struct tail_options *o, const st
         if (ctl_time_put(target, o->from, true, (int64_t)time(NULL) * 1000000, err) < 0)
             return -INF_EINVAL;
     }
-    buf_putc(target, '\0');
     return 0;
 }
 
@@ -125,6 +142,9 @@ static int tail_run(const void *options)
         return command_usage_error(&ctl_tail, "--from: %s", err.text);
     }
     rc = ctl_connect(o->socket, &client);
+    if (rc == 0)
+        rc = put_resource(&target, client, o->resource);
+    buf_putc(&target, '\0');
     if (rc == 0 && client_follow(client, target.bytes, NULL, &tail.follower, &err) < 0)
         rc = ctl_fail(&err);
     buf_free(&target);
@@ -141,7 +161,7 @@ static const struct flag tail_flags[] = {
     {'n', "namespace", "NS", offsetof(struct tail_options, ns),
      .help = "only objects in this namespace"},
     {0, "resource", "RESOURCE", offsetof(struct tail_options, resource),
-     .help = "only objects of this resource: pods, deployments.apps"},
+     .help = "only objects of this resource, as in get: pods, po, deployments.apps"},
     {0, "name", "NAME", offsetof(struct tail_options, name), .help = "only objects of this name"},
     {'l', "selector", "SELECTOR", offsetof(struct tail_options, label),
      .help = "only objects with these labels"},

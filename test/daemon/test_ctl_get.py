@@ -131,7 +131,8 @@ class Get(Forwarded):
         self.assertEqual(self.good('get', 'pods', '-n', 'empty', '-o', 'name'), '')
         done = self.ctl('get', 'nothings')
         self.assertEqual((done.returncode, done.stderr),
-                         (1, 'informerctl: informerd does not watch "nothings"; see \'informerctl status\' and `watches` in its configuration\n'))
+                         (1, 'informerctl: informerd does not watch "nothings", or you may not read it; see '
+                          '\'informerctl status\', and `watches` and `api.readers` in its configuration\n'))
 
     def complete(self, *words):
         """The values, and the number at the end."""

@@ -102,6 +102,11 @@ class Records(Case):
         self.assertEqual(len(self.good(*changed, '--changed', 'spec').splitlines()), 1)
         self.assertEqual(len(self.good(*changed, '-l', 'app=web', '--text', 'nginx').splitlines()), 1)
         self.assertEqual(self.good(*changed, '-l', 'app=db'), '')
+        for word in ('po', 'Pod', 'pod'):
+            self.assertEqual(self.good(*changed[:-1], word), self.good(*changed), word)
+        unknown = self.ctl(*changed[:-1], 'podz')
+        self.assertEqual((unknown.returncode, unknown.stdout), (1, ''))
+        self.assertIn('informerd does not watch "podz", or you may not read it', unknown.stderr)
         yesterday = datetime.datetime.now(datetime.timezone.utc) - datetime.timedelta(days=1)
         for text in ('0', '1h', f'{yesterday:%Y-%m-%d}', f'{yesterday:%Y-%m-%d %H:%M}', f'{yesterday:%Y-%m-%dT%H:%M:%SZ}'):
             self.assertEqual(len(self.good('tail', '--from', text, '--no-follow').splitlines()), len(lines), text)
