@@ -549,10 +549,9 @@ static const struct flag get_flags[] = {
     {0, "field-selector", "SELECTOR", offsetof(struct get_options, field_selector),
      .help = "only objects that match this field selector"},
     {'o', "output", "FORMAT", offsetof(struct get_options, output),
-     .help = "output format: wide, json, yaml, name, jsonpath=TEMPLATE,\n"
-             "jsonpath-file=FILE, jsonpath-as-json=TEMPLATE,\n"
-             "custom-columns=SPEC or custom-columns-file=FILE\n"
-             "(default: a table)",
+     .help = "output format: wide, json, yaml, name, jsonpath=TEMPLATE, "
+             "jsonpath-file=FILE, jsonpath-as-json=TEMPLATE, custom-columns=SPEC or "
+             "custom-columns-file=FILE (default: a table)",
      .choices = get_form_names},
     {0, "sort-by", "PATH", offsetof(struct get_options, sort_by),
      .help = "sort by this field, for example .metadata.creationTimestamp"},

@@ -19,6 +19,7 @@
 
 enum {
     NOTES_MAX = 64 * 1024, /* LIMIT: bytes of records that are kept back; older ones are dropped */
+    LIMIT_MAX = 10000,     /* LIMIT: the largest --limit that informerd accepts */
 };
 
 /* ---- reading ---- */
@@ -227,6 +228,12 @@ static int history_run(const void *options)
     return rc;
 }
 
+static bool is_limit(const char *text)
+{
+    unsigned long value = strtoul(text, NULL, 10);
+    return text[0] && !text[strspn(text, "0123456789")] && value >= 1 && value <= LIMIT_MAX;
+}
+
 static int history_parse(void *options, int argc, char **argv)
 {
     struct history_options *o = options;
@@ -237,8 +244,9 @@ static int history_parse(void *options, int argc, char **argv)
                                    "missing object; for example 'history pod/web-0', or -n NS");
     if (argc > 2 || (argc == 2 && strchr(argv[0], '/')))
         return command_usage_error(&ctl_history, "unexpected argument '%s'", argv[argc - 1]);
-    if (o->limit && (!o->limit[0] || o->limit[strspn(o->limit, "0123456789")] || !atoi(o->limit)))
-        return command_usage_error(&ctl_history, "--limit: '%s' is not a number", o->limit);
+    if (o->limit && !is_limit(o->limit))
+        return command_usage_error(&ctl_history, "--limit: '%s' is not a number from 1 to %d",
+                                   o->limit, LIMIT_MAX);
     if (o->output && strcmp(o->output, "timeline") != 0 && strcmp(o->output, "jsonl") != 0)
         return command_usage_error(&ctl_history,
                                    "unknown output format '%s'; use timeline or jsonl", o->output);
@@ -247,7 +255,7 @@ static int history_parse(void *options, int argc, char **argv)
 
 static const struct flag history_flags[] = {
     {'n', "namespace", "NS", offsetof(struct history_options, ns),
-     .help = "namespace of the object (default: default); without an object, all that\n"
+     .help = "namespace of the object (default: default); without an object, everything that "
              "happened in this namespace"},
     {0, "uid", "UID", offsetof(struct history_options, uid),
      .help = "only the object with this uid; others may have had the same name"},
@@ -264,11 +272,12 @@ static const struct flag history_flags[] = {
 
 const struct command ctl_history = {
     .name = "history",
-    .arguments = "[RESOURCE/NAME] [flags]",
+    .arguments = "[RESOURCE[/NAME]] [flags]",
     .summary = "print what happened to an object or in a namespace",
-    .description = "Print the records of an object, or of a namespace, from the event log of "
-                   "informerd: which fields changed, their old and new values, the program that "
-                   "changed them, Events about the object, and where something may be missing.",
+    .description =
+        "Print the records of an object, of all objects of a resource, or of a namespace, "
+        "from the event log of informerd: which fields changed, their old and new values, "
+        "the program that changed them, Events about the object, and gaps.",
     .flags = history_flags,
     .size = sizeof(struct history_options),
     .parse = history_parse,

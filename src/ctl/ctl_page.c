@@ -92,8 +92,8 @@ const struct command ctl_page = {
     .description = "Print the address of informerd's web page with a code that is valid once, "
                    "within 60 seconds. If there is a display, the page is opened in a browser.",
     .flags = page_flags,
-    .notes = "The page is served at api.listen with a certificate of informerd's own authority, "
-             "which browsers\ndo not know: confirm it once in the browser.\n",
+    .notes = "The page is served at api.listen with a certificate that informerd has\n"
+             "signed itself. Browsers do not know it: accept it once.\n",
     .size = sizeof(struct page_options),
     .parse = ctl_plain_parse,
     .run = page_run,

@@ -154,7 +154,7 @@ static int tail_run(const void *options)
 
 static const struct flag tail_flags[] = {
     {0, "from", "SEQ|TIME", offsetof(struct tail_options, from),
-     .help = "first print the records of an event log from there on: a sequence number\n"
+     .help = "first print the records of an event log from there on: a sequence number "
              "(0: all), a duration before now (10m) or a time (10:02, 2026-11-18T10:02:00Z)"},
     {0, "no-follow", NULL, offsetof(struct tail_options, no_follow),
      .help = "with --from: end after the records that are written now"},

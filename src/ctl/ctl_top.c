@@ -348,7 +348,7 @@ static int top_parse(void *options, int argc, char **argv)
 
 static const struct flag top_flags[] = {
     {0, "interval", "DURATION", offsetof(struct top_options, interval),
-     .help = "time between two pictures (default: 2s)"},
+     .help = "time between two updates, 100ms to 1h (default: 2s)"},
     FLAG_SOCKET(struct top_options),
     {0},
 };

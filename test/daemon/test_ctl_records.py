@@ -157,7 +157,9 @@ class Records(Case):
     def test_usage(self):
         for arguments, message in ((['history'], "missing object; for example 'history pod/web-0', or -n NS"),
                                    (['history', 'pod/a', 'b'], "unexpected argument 'b'"),
-                                   (['history', 'pod/a', '--limit', 'x'], "--limit: 'x' is not a number"),
+                                   (['history', 'pod/a', '--limit', 'x'], "--limit: 'x' is not a number from 1 to 10000"),
+                                   (['history', 'pod/a', '--limit', '0'], "--limit: '0' is not a number from 1 to 10000"),
+                                   (['history', 'pod/a', '--limit', '10001'], "--limit: '10001' is not a number from 1 to 10000"),
                                    (['history', 'pod/a', '--since', 'noon'], "--since: 'noon' is not a time"),
                                    (['history', 'pod/a', '-o', 'xml'], "unknown output format 'xml'; use timeline or jsonl"),
                                    (['show'], "missing object; for example 'show pod/web-0'"), (['show', 'pods'], 'missing object'),
