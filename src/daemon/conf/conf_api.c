@@ -13,6 +13,7 @@
 #include "base/base.h"
 #include "daemon/conf/conf.h"
 #include "daemon/conf/conf_finalize.h"
+#include "loop/peer_credentials.h"
 
 static const char *const identities[] = {"uid", "group", "token_file"};
 
@@ -45,6 +46,15 @@ static void check_identity(struct conf_reader *reader, const struct yaml_node *e
     if (!first)
         conf_reader_error(reader, entry,
                           "missing key 'uid', 'group' or 'token_file'; for example 'uid: 1000'");
+}
+
+static void check_uid(struct conf_reader *reader, const struct conf_api_reader *r)
+{
+    if (r->uid && strtoul(r->uid, NULL, 10) == PEER_OVERFLOW_UID)
+        conf_reader_error(reader, yaml_get(r->head.node, "uid"),
+                          "uid %d stands for all users of other user namespaces and is never a "
+                          "reader; use another user",
+                          PEER_OVERFLOW_UID);
 }
 
 static void check_unique_reader(struct conf_reader *reader, const struct conf_api *api, size_t n)
@@ -83,6 +93,7 @@ void conf_api_check(struct conf_reader *reader, const struct conf *conf)
         size_t before = enter_reader(reader, conf, entry);
         if (entry->kind == YAML_MAPPING)
             check_identity(reader, entry);
+        check_uid(reader, &api->readers[i]);
         check_unique_reader(reader, api, i);
         check_watches(reader, conf, &api->readers[i]);
         conf_reader_leave(reader, before);

@@ -34,6 +34,9 @@ static void errors_name_the_reader_and_the_remedy(void **state)
         {"api: {readers: [{name: a, uid: 4294967295}]}\n",
          "x.conf:1:32: api.readers[0].uid: '4294967295' is not the number of a user; `id -u NAME` "
          "prints it\n"},
+        {"api: {readers: [{name: a, uid: 65534}]}\n",
+         "x.conf:1:32: api.readers[0]: uid 65534 stands for all users of other user namespaces and "
+         "is never a reader; use another user\n"},
         {"api: {readers: [{name: a, uid: 1}, {name: a, uid: 2}]}\n",
          "x.conf:1:43: api.readers[1]: duplicate reader name 'a'; choose another name\n"},
         {PODS "api: {readers: [{name: a, uid: 1, watches: [nodes]}]}\n",
