@@ -66,12 +66,17 @@ int ctl_plain_parse(void *options, int argc, char **argv)
 
 /* ---- for commands ---- */
 
+void ctl_print_error(const char *text)
+{
+    if (strncmp(text, "Error from server", 17) == 0) /* as kubectl prints it */
+        fprintf(stderr, "%s\n", text);
+    else
+        fprintf(stderr, "%s: %s\n", command_program_name(), text);
+}
+
 int ctl_fail(const struct inf_error *err)
 {
-    if (strncmp(err->text, "Error from server", 17) == 0) /* as kubectl prints it */
-        fprintf(stderr, "%s\n", err->text);
-    else
-        fprintf(stderr, "%s: %s\n", command_program_name(), err->text);
+    ctl_print_error(err->text);
     return ctl_exit_code(err);
 }
 

@@ -48,6 +48,10 @@ struct ctl_plain_options {
 extern const struct flag ctl_plain_flags[];
 int ctl_plain_parse(void *options, int argc, char **argv);
 
+/* Prints the text of an error to stderr: those of informerd as kubectl prints those of a server, others with the
+ * name of the program. */
+void ctl_print_error(const char *text);
+
 /* Prints @err to stderr and returns its exit code. */
 int ctl_fail(const struct inf_error *err);
 int ctl_exit_code(const struct inf_error *err);

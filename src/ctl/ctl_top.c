@@ -283,7 +283,7 @@ static int run_on_screen(struct top *top, struct screen *screen)
     }
     screen_close(screen);
     if (top->model.problem && !top->model.has_status)
-        fprintf(stderr, "%s: %s\n", command_program_name(), top->model.problem);
+        ctl_print_error(top->model.problem);
     return top->model.has_status ? 0 : top->rc;
 }
 
@@ -303,7 +303,7 @@ static int print_once(struct top *top)
             wait_for_input(top, NULL, fds);
     }
     if (top->model.problem) {
-        fprintf(stderr, "%s: %s\n", command_program_name(), top->model.problem);
+        ctl_print_error(top->model.problem);
         return top->rc;
     }
     top_view_put(&top->view, &top->model, now_ms(), &text);

@@ -225,6 +225,13 @@ class Daemon(Ctl):
                          (1, 'informerctl: informerd answered with status 404: it is too old for this informerctl, or this is another '
                              'program; compare \'informerctl version\' with \'informerd --version\'\n'))
 
+    def test_top_reports_a_refusal_as_other_commands_do(self):
+        body = b'{"kind":"Status","reason":"Forbidden","message":"the user is not a reader","code":403}'
+        refusal = b'HTTP/1.1 403 Forbidden\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s' % (len(body), body)
+        self.answer(refusal)
+        done = self.ctl('top')
+        self.assertEqual((done.returncode, done.stderr), (77, 'Error from server (Forbidden): the user is not a reader\n'))
+
     def test_no_permission(self):
         if os.getuid() == 0:
             user = ['setpriv', '--reuid=65534', '--clear-groups']
