@@ -419,8 +419,9 @@ static const struct conf_option handler_options[] = {
      .of = &conf_type_text, .example = "[/usr/bin/logger, -t, informerd]",
      .min = 1, .max = ARGUMENTS_MAX, .shown = true},
     {"mode", &conf_type_choice, AT(mode), "run",
-     .help = "run: the program is run for each change; stream: one program runs all the time, reads "
-             "records as lines on stdin and acknowledges them on stdout. See informerd(8), HANDLERS",
+     .help = "how the program gets records; run: it is run for each change; stream: one program runs "
+             "all the time, reads records as lines on stdin and acknowledges them on stdout. See "
+             "informerd(8), HANDLERS",
      .choices = modes},
     {"user", &conf_type_text, AT(user), "(that of informerd)",
      .help = "name of the user that runs the program, with all groups of that user. Needs the "
