@@ -63,7 +63,7 @@ int state_take(const char *dir, struct inf_error *err)
             lock.l_pid = 0; /* unknown */
         rc = err_set(err, INF_ECONF,
                      "state_dir '%s': in use by another informerd (process %d); "
-                     "each instance needs its own",
+                     "stop it, or set another state_dir",
                      dir, (int)lock.l_pid);
         close(fd);
     }

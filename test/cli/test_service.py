@@ -63,7 +63,7 @@ class Life(Case):
 
     def test_a_state_directory_is_locked(self):
         self.start_synced(1)
-        self.refused(78, 'each instance needs its own')
+        self.refused(78, 'stop it, or set another state_dir')
 
     def test_start_errors(self):
         with socket.socket() as other:

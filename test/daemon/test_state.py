@@ -463,7 +463,7 @@ class Command(Restarted):
         status, text = self.command('ls')
         self.assertEqual(status, 0, text)
         self.assertRegex(text, r'(?m)^configmaps +configmaps +\* +4 +\d+ +20\d\d-\S+Z +http')
-        self.assertRegex(text, r'(?m)^\S+/state/cache: 4 objects of 1 streams, \S+ KB in 1 file, last saved 20')
+        self.assertRegex(text, r'(?m)^\S+/state/cache: 4 objects of 1 stream, \S+ KB in 1 file, last saved 20')
         self.assertEqual(self.command('verify')[0], 0)
         self.assertRegex(self.command('drop')[1], r'cache: \d+ files? removed; the next start reports all objects as initial')
         self.assertIn('there is no state', self.command('ls')[1])
@@ -474,7 +474,7 @@ class Command(Restarted):
         for action in ('ls', 'verify', 'drop'):
             status, text = self.command(action)
             self.assertEqual(status, 75, text)
-            self.assertIn('(stop it first)', text)
+            self.assertIn('stop it, or set another state_dir', text)
 
 
 run(__name__)

@@ -75,15 +75,15 @@ static void put_bytes(struct buf *out, uint64_t bytes)
         buf_printf(out, "%.1f MB", (double)bytes / 1e6);
 }
 
-/* "2026-11-18T02:59:01Z"; "-" if it is 0. */
-static void put_time(struct buf *out, int64_t us)
+/* "2026-11-18T02:59:01Z"; "-" if it is 0. At least @width characters. */
+static void put_time(struct buf *out, int64_t us, int width)
 {
     time_t seconds = (time_t)(us / 1000000);
     char text[32];
     struct tm tm;
     if (!us || !gmtime_r(&seconds, &tm) || !strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &tm))
         snprintf(text, sizeof(text), "-");
-    buf_puts(out, text);
+    buf_printf(out, "%-*s", width, text);
 }
 
 static void put_cell(struct buf *out, struct str text, int width)
@@ -103,7 +103,7 @@ static void put_streams(struct buf *out, const struct inf_state *state)
         put_cell(out, stream_id_part(id, "resource"), 20);
         put_cell(out, stream_id_part(id, "namespace"), 20);
         buf_printf(out, "%8zu  %-14s  ", inf_state_stream_count(s), version[0] ? version : "-");
-        put_time(out, inf_state_stream_written_us(s));
+        put_time(out, inf_state_stream_written_us(s), 20);
         buf_printf(out, "  %.*s\n", STR_FMT(server));
     }
 }
@@ -124,15 +124,15 @@ static void put_queues(struct buf *out, const struct inf_state *state)
 
 static void put_summary(struct buf *out, const char *dir, const struct inf_state_info *info)
 {
-    buf_printf(out, "%s: %" PRIu64 " objects of %" PRIu64 " streams, ", dir, info->objects,
-               info->streams);
+    buf_printf(out, "%s: %" PRIu64 " object%s of %" PRIu64 " stream%s, ", dir, info->objects,
+               info->objects == 1 ? "" : "s", info->streams, info->streams == 1 ? "" : "s");
     put_bytes(out, info->disk_bytes);
     buf_printf(out, " in %" PRIu64 " file%s", info->segments, info->segments == 1 ? "" : "s");
     if (info->torn_bytes)
         buf_printf(out, ", %" PRIu64 " bytes of an incomplete write at the end", info->torn_bytes);
     buf_puts(out, info->written_us ? ", last saved " : "");
     if (info->written_us)
-        put_time(out, info->written_us);
+        put_time(out, info->written_us, 0);
     buf_putc(out, '\n');
 }
 
@@ -233,8 +233,7 @@ static int run_action(const struct conf *conf, enum state_action action)
         printf("%s does not exist: there is no state\n", dir);
     } else if ((lock = state_take(conf->state_dir, &err)) < 0 ||
                state_read_key(conf->state_dir, key, &err) < 0) {
-        fprintf(stderr, "informerd: %s%s\n", err.text,
-                lock < 0 && err.code == INF_ECONF ? " (stop it first)" : "");
+        fprintf(stderr, "informerd: %s\n", err.text);
         rc = EX_TEMPFAIL;
     } else if (action == STATE_DROP) {
         rc = drop_state(dir);
@@ -264,9 +263,9 @@ const struct command command_state = {
     .arguments = "ls|verify|drop [-c FILE]",
     .summary = "list, verify or remove the state on disk",
     .description =
-        "Lists the objects that the service has saved in state_dir, verifies the files, or removes "
-        "them. The service must not be running. After a removal, its next start reports all objects "
-        "as initial.",
+        "List what the service has saved in state_dir for each watch, verify the files, or remove "
+        "them. The service must not be running; 'informerctl status' shows the watches of a running "
+        "one. After a removal, its next start reports all objects as initial.",
     .flags = state_flags,
     .size = sizeof(struct state_options),
     .parse = state_parse,
