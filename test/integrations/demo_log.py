@@ -8,6 +8,7 @@ from pathlib import Path
 from service import Daemon, Log, Sim, http_get
 
 CONF = Path(__file__).resolve().parents[2] / 'conf'
+WATCHES = (CONF / 'demo.conf').read_text().count('{resource: ')
 
 
 class DemoLog:
@@ -30,7 +31,8 @@ class DemoLog:
         (self.folder / 'state').mkdir(mode=0o700)
         self.path = self.folder / 'events.jsonl'
         with Sim('--self-signed', self.folder, '--demo', '--seed', '1', '--pace', '60'):
-            variables = {'INFORMERD_DEMO_DIR': str(self.folder), 'INFORMERD_DEMO_HTTP': loopback()}
+            variables = {'INFORMERD_DEMO_DIR': str(self.folder), 'INFORMERD_DEMO_HTTP': loopback(9471),
+                         'INFORMERD_DEMO_API': loopback(6471)}
             daemon = Daemon(self.folder, ['-c', CONF / 'demo.conf'], env=variables)
             self.stack.callback(daemon.discard)
             log = Log(self.path)
@@ -43,12 +45,12 @@ class DemoLog:
 def eventful(records):
     """Whether the log has a record of every type that the demo causes, in some number."""
     synced = sum(r['type'] == 'SYNCED' for r in records)
-    return (synced == 7 and sum(r['type'] == 'DELETED' and r['kind'] == 'Pod' for r in records) >= 3
+    return (synced == WATCHES and sum(r['type'] == 'DELETED' and r['kind'] == 'Pod' for r in records) >= 3
             and sum(r['type'] == 'MODIFIED' for r in records) >= 100
             and any(r['level'] == 'warn' for r in records))
 
 
-def loopback():
+def loopback(port):
     """An address of loopback that depends on the process, so that several tests can run at the same time."""
     pid = os.getpid()
-    return f'127.{1 + (pid >> 16) % 250}.{pid >> 8 & 255}.{pid & 255}:9471'
+    return f'127.{1 + (pid >> 16) % 250}.{pid >> 8 & 255}.{pid & 255}:{port}'
