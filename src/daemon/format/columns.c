@@ -153,3 +153,9 @@ int columns_put_cell(const struct columns *c, size_t i, const struct json_node *
 {
     return jsonpath_each(c->paths[i], object, put_values, out, err);
 }
+
+int columns_put_cell_within(const struct columns *c, size_t i, const struct json_node *object,
+                            struct jsonpath_budget *budget, struct buf *out)
+{
+    return jsonpath_each_within(c->paths[i], object, budget, put_values, out);
+}

@@ -36,4 +36,8 @@ void columns_free(struct columns *columns);
 int columns_put_cell(const struct columns *columns, size_t i, const struct json_node *object,
                      struct buf *out, struct inf_error *err);
 
+/* The same, as jsonpath_each_within(). */
+int columns_put_cell_within(const struct columns *columns, size_t i, const struct json_node *object,
+                            struct jsonpath_budget *budget, struct buf *out);
+
 #endif

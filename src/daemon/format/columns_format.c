@@ -72,6 +72,7 @@ static void columns_put_change(struct buf *out, const struct change *change,
 {
     struct table *table = options->state;
     struct buf cells[COLUMNS_MAX] = {0}, cell = {0};
+    struct jsonpath_budget budget = {RECORD_WORK_MAX}; /* of all columns */
     struct arena arena = {0};
     const struct json_node *object;
     struct str json;
@@ -79,7 +80,10 @@ static void columns_put_change(struct buf *out, const struct change *change,
     object = json_tree_make(&arena, json);
     for (size_t i = 0; i < table->columns.count; i++) {
         buf_clear(&cell);
-        columns_put_cell(&table->columns, i, object, &cell, NULL);
+        if (columns_put_cell_within(&table->columns, i, object, &budget, &cell) < 0) {
+            buf_clear(&cell);
+            buf_puts(&cell, RECORD_TOO_MUCH);
+        }
         utf8_put_visible(&cells[i], (struct str){cell.bytes, cell.len});
     }
     if (!table->has_header)

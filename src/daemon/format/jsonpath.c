@@ -18,20 +18,31 @@
 
 enum {
     VALUES_MAX = 64 * 1024 * 1024, /* LIMIT: values of an expression; several ".." multiply them */
+    COST_BYTES = 16,               /* bytes of a value that cost as much as a value */
 };
 
 struct values {
     const struct json_node **items;
     size_t n, cap;
-    bool full; /* there were more */
+    bool full;                      /* there were more, or the budget is used up */
+    struct jsonpath_budget *budget; /* NULL: unlimited */
 };
+
+static void spend(struct values *values, size_t cost)
+{
+    struct jsonpath_budget *budget = values->budget;
+    if (!budget)
+        return;
+    values->full |= budget->left < cost;
+    budget->left -= budget->left < cost ? budget->left : cost;
+}
 
 static void values_add(struct values *values, const struct json_node *node)
 {
-    if (values->n == VALUES_MAX) {
-        values->full = true;
+    spend(values, 1);
+    values->full |= values->n == VALUES_MAX;
+    if (values->full)
         return;
-    }
     if (values->n == values->cap) {
         values->cap = values->cap ? 2 * values->cap : 16;
         values->items = xrealloc(values->items, values->cap * sizeof(*values->items));
@@ -57,11 +68,14 @@ static bool is_bool(const struct json_node *node)
 
 static void add_field(const struct json_node *node, struct str name, struct values *out)
 {
-    for (const struct json_node *m = node->type == JSON_OBJECT ? node->first : NULL; m; m = m->next)
+    for (const struct json_node *m = node->type == JSON_OBJECT ? node->first : NULL; m;
+         m = m->next) {
+        spend(out, 1);
         if (json_text_is(m->key, name)) {
             values_add(out, m);
             return;
         }
+    }
 }
 
 static void add_children(const struct json_node *node, struct values *out)
@@ -73,7 +87,7 @@ static void add_children(const struct json_node *node, struct values *out)
 /* Everything in @node that is not empty, in the order of the text. */
 static void add_recursive(const struct json_node *node, struct values *out)
 {
-    if (!node->first && !(node->type == JSON_STRING && node->text.len))
+    if (out->full || (!node->first && !(node->type == JSON_STRING && node->text.len)))
         return;
     values_add(out, node);
     for (const struct json_node *child = node->first; child; child = child->next)
@@ -99,6 +113,7 @@ static int add_slice(const struct json_node *node, const struct jsonpath_step *s
         return evaluate_error(err, "an index needs a list, and %s is not one",
                               node->type == JSON_OBJECT ? "a map" : "a scalar value");
     n = count_items(node);
+    spend(out, (size_t)n);
     from = step->from.given ? step->from.value : 0;
     from += from < 0 ? n : 0;
     to = step->is_index ? from + 1 : step->to.given ? step->to.value : n;
@@ -174,10 +189,10 @@ static int evaluate(const struct jsonpath_step *steps, const struct json_node *n
 
 /* Returns 1 if the filter holds for @item, 0 if not, or an error. */
 static int filter_holds(const struct jsonpath_step *filter, const struct json_node *item,
-                        struct inf_error *err)
+                        struct jsonpath_budget *budget, struct inf_error *err)
 {
     bool exists = filter->op == OPERATOR_EXISTS;
-    struct values left = {0}, right = {0};
+    struct values left = {.budget = budget}, right = {.budget = budget};
     int rc = evaluate(filter->first, item, &left, exists ? NULL : err), order = 0;
     if (rc == 0 && exists) {
         rc = left.n > 0;
@@ -204,7 +219,7 @@ static int add_filtered(const struct json_node *node, const struct jsonpath_step
         return evaluate_error(err, "a filter needs a list, and %s is not one",
                               node->type == JSON_OBJECT ? "a map" : "a scalar value");
     for (const struct json_node *item = node->first; item; item = item->next) {
-        int rc = filter_holds(filter, item, err);
+        int rc = filter_holds(filter, item, out->budget, err);
         if (rc < 0)
             return rc;
         if (rc)
@@ -236,19 +251,27 @@ static int apply_to_all(const struct jsonpath_step *step, const struct values *i
 {
     int rc = 0;
     if (step->type == STEP_UNION)
-        for (const struct jsonpath_step *part = step->first; rc == 0 && part; part = part->next)
+        for (const struct jsonpath_step *part = step->first; rc == 0 && part && !out->full;
+             part = part->next)
             rc = apply_to_all(part, in, out, err);
     else
-        for (size_t i = 0; rc == 0 && i < in->n; i++)
+        for (size_t i = 0; rc == 0 && i < in->n && !out->full; i++)
             rc = apply_step(step, in->items[i], out, err);
     return rc;
+}
+
+static int too_much(const struct values *values, struct inf_error *err)
+{
+    return values->budget
+               ? -INF_ETOOBIG
+               : err_set(err, INF_EINVAL, "an expression has more than %d values", VALUES_MAX);
 }
 
 /* The values of @steps at @node. */
 static int evaluate(const struct jsonpath_step *steps, const struct json_node *node,
                     struct values *out, struct inf_error *err)
 {
-    struct values in = {0};
+    struct values in = {.budget = out->budget};
     int rc = 0;
     values_add(out, node);
     for (const struct jsonpath_step *step = steps; rc == 0 && step; step = step->next) {
@@ -258,7 +281,7 @@ static int evaluate(const struct jsonpath_step *steps, const struct json_node *n
         out->n = 0;
         rc = apply_to_all(step, &in, out, err);
         if (rc == 0 && out->full)
-            rc = evaluate_error(err, "an expression has more than %d values", VALUES_MAX);
+            rc = too_much(out, err);
     }
     free(in.items);
     return rc;
@@ -270,7 +293,18 @@ struct run {
     jsonpath_values_fn *each;
     void *ctx;
     struct inf_error *err;
+    struct jsonpath_budget *budget;
 };
+
+static int pass_on(const struct run *run, struct values *values)
+{
+    for (size_t i = 0; i < values->n; i++)
+        spend(values, values->items[i]->text.len / COST_BYTES);
+    if (values->full)
+        return too_much(values, run->err);
+    run->each(run->ctx, values->items, values->n);
+    return 0;
+}
 
 /* The parts from @part up to @end, at @node. */
 static int run_parts(const struct run *run, const struct jsonpath_part *part,
@@ -278,14 +312,14 @@ static int run_parts(const struct run *run, const struct jsonpath_part *part,
 {
     int rc = 0;
     for (; rc == 0 && part != end; part = part->next) {
-        struct values values = {0};
+        struct values values = {.budget = run->budget};
         rc = evaluate(part->steps, node, &values, run->err);
         if (rc == 0 && part->type == PART_RANGE) {
             for (size_t i = 0; rc == 0 && i < values.n; i++)
                 rc = run_parts(run, part->next, part->end, values.items[i]);
             part = part->end;
         } else if (rc == 0) {
-            run->each(run->ctx, values.items, values.n);
+            rc = pass_on(run, &values);
         }
         free(values.items);
     }
@@ -295,7 +329,13 @@ static int run_parts(const struct run *run, const struct jsonpath_part *part,
 int jsonpath_each(const struct jsonpath *path, const struct json_node *root,
                   jsonpath_values_fn *each, void *ctx, struct inf_error *err)
 {
-    return run_parts(&(struct run){each, ctx, err}, path->parts, NULL, root);
+    return run_parts(&(struct run){each, ctx, err, NULL}, path->parts, NULL, root);
+}
+
+int jsonpath_each_within(const struct jsonpath *path, const struct json_node *root,
+                         struct jsonpath_budget *budget, jsonpath_values_fn *each, void *ctx)
+{
+    return run_parts(&(struct run){each, ctx, NULL, budget}, path->parts, NULL, root);
 }
 
 static void put_values(void *ctx, const struct json_node *const *values, size_t n)
@@ -315,6 +355,12 @@ int jsonpath_put(struct buf *out, const struct jsonpath *path, const struct json
                  struct inf_error *err)
 {
     return jsonpath_each(path, root, put_values, out, err);
+}
+
+int jsonpath_put_within(struct buf *out, const struct jsonpath *path, const struct json_node *root,
+                        struct jsonpath_budget *budget)
+{
+    return jsonpath_each_within(path, root, budget, put_values, out);
 }
 
 void jsonpath_put_visible(struct buf *out, struct str text)

@@ -42,15 +42,29 @@ void jsonpath_free(struct jsonpath *path); /* NULL is allowed */
  * template. */
 typedef void jsonpath_values_fn(void *ctx, const struct json_node *const *values, size_t n);
 
+/* How much work may be done: children that are visited, values, and the length of values that are passed
+ * on. Short templates multiply values, for example .a[0,0,0].b[0,0,0]. */
+struct jsonpath_budget {
+    size_t left;
+};
+
 /* Calls @each for the texts and expressions of @path in order, on the tree @root. Returns 0, or
  * -INF_EINVAL with the reason; if @err is NULL, errors count as no value. */
 int jsonpath_each(const struct jsonpath *path, const struct json_node *root,
                   jsonpath_values_fn *each, void *ctx, struct inf_error *err);
 
+/* The same without errors, for templates that others give us. Returns -INF_ETOOBIG when the budget is used
+ * up. */
+int jsonpath_each_within(const struct jsonpath *path, const struct json_node *root,
+                         struct jsonpath_budget *budget, jsonpath_values_fn *each, void *ctx);
+
 /* The same as text: strings decoded, lists and maps as compact JSON, several values of an expression
  * with blanks between them. */
 int jsonpath_put(struct buf *out, const struct jsonpath *path, const struct json_node *root,
                  struct inf_error *err);
+
+int jsonpath_put_within(struct buf *out, const struct jsonpath *path, const struct json_node *root,
+                        struct jsonpath_budget *budget);
 
 /* Appends @text with its line ends and tabs, and all else that could control a terminal escaped. */
 void jsonpath_put_visible(struct buf *out, struct str text);

@@ -81,6 +81,13 @@ struct record_format {
 };
 
 /* All formats: the variable and the name. The first one is the default of the conf file. */
+enum {
+    RECORD_WORK_MAX =
+        256 * 1024, /* LIMIT: of a template or of columns, for one object: jsonpath_budget */
+};
+
+#define RECORD_TOO_MUCH "<the template does too much work for this object>"
+
 #define RECORD_FORMATS(ROW)          \
     ROW(jsonl_format, "jsonl")       \
     ROW(text_format, "short")        \

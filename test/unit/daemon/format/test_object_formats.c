@@ -181,6 +181,45 @@ static void fills_in_jsonpath_templates(void **state)
                    "\"web\",\"namespace\":\"shop\"},\"spec\":{\"replicas\":3}}\n");
 }
 
+/* @item, @n times, with commas between them. */
+static void put_repeated(struct buf *out, const char *item, int n)
+{
+    for (int i = 0; i < n; i++)
+        buf_printf(out, "%s%s", i ? "," : "", item);
+}
+
+/* A short template that multiplies values: 300 * 300 * 300 of them. */
+static void the_work_for_an_object_is_limited(void **state)
+{
+    static const struct {
+        const char *before, *after, *expected;
+    } cases[] = {
+        {"jsonpath=a{", "}b", "<the template does too much work for this object>\n"},
+        {"jsonpath={range ", "}text{end}", "<the template does too much work for this object>\n"},
+        {"custom-columns=A:", ",B:.metadata.name",
+         "A                                                   B\n"
+         "<the template does too much work for this object>   "
+         "<the template does too much work for this object>\n"},
+    };
+    struct buf path = {0};
+    (void)state;
+    buf_puts(&path, ".spec[");
+    put_repeated(&path, "'containers'", 300);
+    buf_puts(&path, "][");
+    put_repeated(&path, "0", 300);
+    buf_puts(&path, "][");
+    put_repeated(&path, "'name'", 300);
+    buf_puts(&path, "]");
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct buf format = {0};
+        buf_printf(&format, "%s%.*s%s", cases[i].before, (int)path.len, path.bytes, cases[i].after);
+        buf_putc(&format, '\0');
+        assert_written(format.bytes, (const char *[]){POD, NULL}, cases[i].expected);
+        buf_free(&format);
+    }
+    buf_free(&path);
+}
+
 static void writes_custom_columns(void **state)
 {
     (void)state;
@@ -318,6 +357,7 @@ int main(void)
         cmocka_unit_test(writes_json),
         cmocka_unit_test(writes_yaml),
         cmocka_unit_test(fills_in_jsonpath_templates),
+        cmocka_unit_test(the_work_for_an_object_is_limited),
         cmocka_unit_test(writes_custom_columns),
         cmocka_unit_test(refuses_wrong_formats),
         cmocka_unit_test(yaml_strings_keep_their_type),
