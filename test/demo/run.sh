@@ -42,6 +42,7 @@ A simulated cluster, and every change of its objects.
   event log as JSON  tail -f $dir/events.jsonl
   metrics            curl http://$INFORMERD_DEMO_HTTP/metrics
   health             curl --unix-socket $dir/informerd.sock 'http://informerd/readyz?verbose'
+  live overview      $informerctl top -s $dir/informerd.sock
   the cluster        kubectl --kubeconfig $dir/kubeconfig get pods -A
   web page           $informerctl page -s $dir/informerd.sock
 
