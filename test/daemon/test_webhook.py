@@ -409,6 +409,8 @@ class Configuration(Hooked):
                  'header_files are sent only over https'),
                 ({'webhook': {**hook, 'headers': {'A b': 'x'}}}, 'is not the name of a header'),
                 ({'exec': ['/bin/true'], 'batch': {'max': 5}}, 'batch: cannot be used with exec'),
+                ({'webhook': hook, 'mode': 'stream'}, 'mode: cannot be used with webhook'),
+                ({'webhook': hook, 'user': 'root'}, 'user: cannot be used with webhook'),
                 ({'webhook': hook, 'batch': {'max': 0}}, 'out of range'),
                 ({'webhook': hook, 'rate': '50'}, 'is not a rate; write it like 50/s'),
                 ({'webhook': hook, 'when': 'level>=loud'}, 'when')):

@@ -288,6 +288,24 @@ static void check_event_logs(struct conf_reader *reader, const struct conf *conf
     }
 }
 
+/* Keys of programs would have no effect on a webhook. Defaults are accepted: --print-config writes them. */
+static void check_program_keys(struct conf_reader *reader, const struct conf *conf,
+                               const struct conf_handler *h)
+{
+    const struct {
+        const char *key;
+        bool used;
+    } rows[] = {
+        {"mode", h->mode != CONF_EXEC_RUN},
+        {"user", h->user != NULL},
+        {"group", h->group != NULL},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+        if (rows[i].used)
+            conf_entry_error(reader, conf, "handlers", h->head.node, rows[i].key,
+                             "cannot be used with webhook; remove the key");
+}
+
 /* A kind is set if its key has a value; the sample has keys without one. */
 static void check_handler_kind(struct conf_reader *reader, const struct conf *conf,
                                const struct conf_handler *h)
@@ -315,6 +333,8 @@ static void check_handler_kind(struct conf_reader *reader, const struct conf *co
     if (kind && set == 1 && !kind->batches && h->batch.max > 1)
         conf_entry_error(reader, conf, "handlers", h->head.node, "batch",
                          "cannot be used with %s; remove the key", kind->name);
+    if (kind == &handler_webhook && set == 1)
+        check_program_keys(reader, conf, h);
     buf_free(&names);
 }
 
