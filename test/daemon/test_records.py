@@ -248,6 +248,17 @@ class Records(Case):
         self.assertEqual(len(daemon_ok), 1)
         self.assertEqual([r['seq'] for r in slow.until(lambda r: r.get('name') == 'n39')], [r['seq'] for r in self.log.read()])
 
+    def test_the_newest_records_are_sent_as_fast_as_the_client_reads(self):
+        """Until then the stream counts as open, so that the memory of all of them is limited."""
+        self.begin(event_logs=[{'path': str(self.path), 'object': 'full', 'max_line': '1M'}])
+        for i in range(40):
+            self.put(f'n{i}', k='x' * 200000)
+        self.wait_logged('n39')
+        slow = self.stream('history', namespace='default', limit=30, notes='false')  # its head was received
+        self.assertEqual(json.loads(self.get('/informerd/v1/status').text)['event_streams'], 1)
+        self.assertEqual([json.loads(line)['name'] for line in slow.answer.read().splitlines()], [f'n{i}' for i in range(10, 40)])
+        wait_until(lambda: json.loads(self.get('/informerd/v1/status').text)['event_streams'] == 0, 'the end of the stream')
+
     def test_a_live_client_that_does_not_read_is_cut(self):
         """Others are not: 400 records of about 15 KB are more than its buffers hold."""
         self.begin(event_logs=[{'path': 'stdout'}])

@@ -4,7 +4,7 @@
  * Normal path: a reader (log_reader.h) gives the records; those that the request selects are written
  * while the connection can take them and the tick has time. At the end of the files a stream that
  * follows waits until the log has written more; others end. With a limit, the newest records are kept
- * and written at the end.
+ * and written at the end, also in slices: until the client has read them, the stream counts as open.
  *
  * A file that can't be read is answered with 500, or cuts the response if it was begun. Missing files
  * become a GAP record in the place of the records that they had.
@@ -36,6 +36,7 @@ enum records_state {
     STREAM_READING, /* on_more() follows */
     STREAM_TAKING,  /* `result` is to be handled */
     STREAM_AT_END,  /* until the log has written more */
+    STREAM_LAST,    /* only the rest of `newest` is to be written */
 };
 
 struct record_stream {
@@ -57,7 +58,8 @@ struct record_stream {
 
     /* With a limit: the newest records. */
     struct buf newest;
-    size_t newest_at; /* the first byte of the oldest one */
+    size_t
+        newest_at; /* the first byte of the oldest one; at the end: the first that is not written */
     size_t n_newest;
 };
 
@@ -194,11 +196,20 @@ static void records_read(struct record_stream *s)
     log_reader_more(s->reader);
 }
 
+/* All that the reader has given is in `out` or in `newest`. */
 static void records_end(struct record_stream *s)
 {
-    if (s->newest.len)
-        buf_put(&s->out, s->newest.bytes + s->newest_at, s->newest.len - s->newest_at);
-    records_write(s);
+    do {
+        size_t left = s->newest.len - s->newest_at, n = left < PIECE ? left : PIECE;
+        if (n)
+            buf_put(&s->out, s->newest.bytes + s->newest_at, n);
+        s->newest_at += n;
+        records_write(s);
+    } while (s->newest_at < s->newest.len && http_exchange_unsent(s->x) < HIGH);
+    if (s->newest_at < s->newest.len) {
+        s->state = STREAM_LAST; /* on_drain continues */
+        return;
+    }
     http_exchange_end(s->x);
     record_stream_free(s);
 }
@@ -287,7 +298,11 @@ static void records_continue(struct record_stream *s)
 
 static void records_run(struct task *task)
 {
-    records_continue(container_of(task, struct record_stream, turn));
+    struct record_stream *s = container_of(task, struct record_stream, turn);
+    if (s->state == STREAM_LAST)
+        records_end(s);
+    else
+        records_continue(s);
 }
 
 static void records_on_more(struct log_reader_user *user, enum log_reader_result result)
@@ -315,7 +330,7 @@ static void records_on_written(struct journal_follower *follower, const struct e
 static void records_on_drain(struct http_exchange_user *user)
 {
     struct record_stream *s = container_of(user, struct record_stream, exchange_user);
-    if (s->state == STREAM_TAKING)
+    if (s->state == STREAM_TAKING || s->state == STREAM_LAST)
         task_schedule(&s->d->loop.clock, &s->turn);
 }
 
