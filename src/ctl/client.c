@@ -51,8 +51,10 @@ static char *default_path(void)
 static int report_connect(const char *path, struct inf_error *err)
 {
     bool denied = errno == EACCES || errno == EPERM;
-    const char *remedy = denied ? "become a member of the group of the socket, or use sudo"
-                                : "is informerd running? Set another socket with -s";
+    const char *remedy =
+        denied
+            ? "become a member of the group of the socket, or use sudo"
+            : "is informerd running, with `socket.path` in its configuration? Set another socket with -s";
     return err_set(err, denied ? INF_EFORBIDDEN : INF_ENET, "socket '%s': %s; %s", path,
                    strerror(errno), remedy);
 }

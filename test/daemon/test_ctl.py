@@ -193,7 +193,7 @@ class Daemon(Ctl):
     def test_without_a_daemon(self):
         done = self.ctl('status')
         self.assertEqual(done.returncode, 69)
-        self.assertIn('No such file or directory; is informerd running?', done.stderr)
+        self.assertIn('No such file or directory; is informerd running, with `socket.path` in its configuration?', done.stderr)
 
     def test_every_command_has_help(self):
         commands = re.findall(r'(?m)^  informerctl ([a-z]+)', self.good('--help', plain=True))

@@ -69,7 +69,7 @@ class Plain(Top):
         self.assertEqual(self.daemon.end(), 0)
         done = self.top()
         self.assertEqual((done.returncode, done.stdout), (69, ''))
-        self.assertIn('is informerd running?', done.stderr)
+        self.assertIn('is informerd running, with `socket.path` in its configuration?', done.stderr)
         for wrong in ('0', '1ms', '2h', 'x'):
             done = self.top('--interval', wrong)
             self.assertEqual(done.returncode, 64)
