@@ -150,9 +150,12 @@ static void offer_choices(struct completion *c, const char *const *choices)
 
 /* ---- values from informerd ---- */
 
-/* Offers the names of the objects of @resource, in a namespace or in all. */
-static void offer_objects(struct completion *c, const struct ctl_resource *resource, const char *ns)
+/* Offers a member of the metadata, "name" or "namespace", of the objects of @resource in a namespace or in
+ * all, each value once: the list is sorted by namespace and name. */
+static void offer_objects(struct completion *c, const struct ctl_resource *resource, const char *ns,
+                          const char *member)
 {
+    char *last = xstrdup("");
     struct ctl_answer answer = {0};
     struct buf target = {0};
     struct inf_error err;
@@ -162,11 +165,14 @@ static void offer_objects(struct completion *c, const struct ctl_resource *resou
     if (ctl_request(c->client, target.bytes, METADATA_TYPE, &answer, &err) == 0) {
         items = ctl_json_get(answer.root, "items");
         for (const struct json_node *i = items ? items->first : NULL; i; i = i->next) {
-            char *name = ctl_json_text(ctl_json_get(i, "metadata"), "name");
-            offer(c, name, NULL);
-            free(name);
+            char *value = ctl_json_text(ctl_json_get(i, "metadata"), member);
+            if (value[0] && strcmp(value, last) != 0)
+                offer(c, value, NULL);
+            free(last);
+            last = value;
         }
     }
+    free(last);
     ctl_answer_free(&answer);
     buf_free(&target);
 }
@@ -178,18 +184,23 @@ static void offer_names(struct completion *c, const char *word)
     const char *ns = c->line.all_namespaces ? NULL : c->line.ns ? c->line.ns : "default";
     if (!c->client || ctl_resource_find(c->client, word, &resource, &err) < 0)
         return;
-    offer_objects(c, &resource, ns);
+    offer_objects(c, &resource, ns, "name");
     ctl_resource_free(&resource);
 }
 
+/* If namespaces are not watched: those of the objects of the resource on the command line, or of pods. */
 static void offer_namespaces(struct completion *c)
 {
+    const char *first = c->line.n_arguments ? c->line.arguments[0] : "pods";
+    char *word = xstrndup(first, strcspn(first, ",/"));
     struct ctl_resource resource = {0};
     struct inf_error err;
-    if (!c->client || ctl_resource_find(c->client, "namespaces", &resource, &err) < 0)
-        return; /* they are not watched */
-    offer_objects(c, &resource, NULL);
+    if (c->client && ctl_resource_find(c->client, "namespaces", &resource, &err) == 0)
+        offer_objects(c, &resource, NULL, "name");
+    else if (c->client && ctl_resource_find(c->client, word, &resource, &err) == 0)
+        offer_objects(c, &resource, NULL, "namespace");
     ctl_resource_free(&resource);
+    free(word);
 }
 
 static bool on_resource(void *ctx, const char *group, const char *version,

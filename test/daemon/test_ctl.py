@@ -190,6 +190,16 @@ class Daemon(Ctl):
         self.assertEqual(done.returncode, 1)
         self.assertEqual(done.stderr, 'Error from server (NotFound): api.listen is not set in the configuration of informerd\n')
 
+    def test_completion_of_namespaces_that_are_not_watched(self):
+        for name, namespace in (('a', 'shop'), ('b', 'shop'), ('c', 'billing')):
+            self.sim.put('configmaps', config_map(name, namespace=namespace))
+        self.start(self.conf(watches=[{'resource': 'configmaps'}]))
+        self.wait_ready()
+        for words, namespaces in ((['get', 'cm', '-n', ''], ['billing', 'shop']), (['show', 'cm/a', '-n', 's'], ['shop']),
+                                  (['tail', '-n', ''], [])):  # pods are not watched
+            done = self.ctl('__complete', '--', *words, plain=True, INFORMERD_SOCKET=str(self.socket))
+            self.assertEqual(done.stdout.splitlines(), [*namespaces, ':4'], words)
+
     def test_without_a_daemon(self):
         done = self.ctl('status')
         self.assertEqual(done.returncode, 69)
