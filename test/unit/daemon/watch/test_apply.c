@@ -313,9 +313,9 @@ static void event_logs_follow_the_conf(void **state)
 {
     struct daemon_world *w = *state;
     struct journal_stats stats;
-    char *changed = xasprintf(
-        "1 watch unchanged, 1 event log removed, event log %s/f.jsonl changed (watches)",
-        w->folder.path);
+    char *changed =
+        xasprintf("1 watch unchanged, 1 event log removed, event log %s/f.jsonl changed (watches)",
+                  w->folder.path);
     world_apply_expect(w, "event_logs: [{path: e.jsonl}, {path: f.jsonl}]\nwatches:\n" NODES,
                        "1 watch started, 2 event logs added");
     journal_stats(&w->d.journal, &stats);
