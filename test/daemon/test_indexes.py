@@ -56,6 +56,9 @@ class Indexes(Case):
         self.assertEqual(self.refused('/informerd/v1/indexes/node/x?watch=pods'),
                          (404, 'the watch "pods" has no index "node"; see `indexes` in the configuration'))
         self.assertEqual(self.refused('/informerd/v1/indexes/name')[0], 404)
+        for wrong in ('', 'shop/pods', '../shop'):
+            self.assertEqual(self.refused(f'/informerd/v1/indexes/name/web-0?watch=pods&namespace={wrong}'),
+                             (400, f"namespace: '{wrong}' can't be the name of a namespace"))
         status, message = self.refused('/informerd/v1/indexes/name/web-0')
         self.assertEqual((status, message), (400, 'the watches "pods" and "configmaps" have an index "name"; '
                                                   'choose one with the parameter watch'))

@@ -85,6 +85,9 @@ static int read_request(const struct http_server_request *http, struct index_req
         http_query_get(http->query, "namespace", &ret->ns) < 0 ||
         http_query_get(http->query, "labelSelector", &ret->labels) < 0)
         return api_fault_set(fault, 400, "the query contains a malformed escape");
+    if (ret->ns && (!*ret->ns || strchr(ret->ns, '/'))) /* it becomes a part of a path */
+        return api_fault_set(fault, 400, "namespace: '%.253s' can't be the name of a namespace",
+                             ret->ns);
     return 0;
 }
 
