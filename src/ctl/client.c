@@ -21,7 +21,7 @@
 #include "base/err.h"
 #include "base/text/utf8.h"
 #include "ctl/ctl_json.h"
-#include "wire/http_parser.h"
+#include "wire/http/http_parser.h"
 
 #define DEFAULT_SOCKET "/run/informerd/informerd.sock"
 

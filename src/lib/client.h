@@ -18,8 +18,8 @@
 #include "loop/child.h"
 #include "loop/loop.h"
 #include "loop/tcp.h"
-#include "wire/http_pool.h"
-#include "wire/tls_digest.h"
+#include "wire/http/http_pool.h"
+#include "wire/tls/tls_digest.h"
 
 struct inf_client {
     struct loop loop;

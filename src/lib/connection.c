@@ -16,7 +16,7 @@
 #include "kube/config/direct.h"
 #include "kube/config/incluster.h"
 #include "kube/config/override.h"
-#include "wire/proxy_url.h"
+#include "wire/proxy/proxy_url.h"
 
 /* ---- the configuration ---- */
 

@@ -18,7 +18,7 @@
 #include "base/list.h"
 #include "kube/auth/tls_reloader.h"
 #include "kube/config/kubeconfig.h"
-#include "wire/proxy.h"
+#include "wire/proxy/proxy.h"
 
 struct connection {
     struct list node; /* in the client's list of former connections */

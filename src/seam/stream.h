@@ -100,7 +100,7 @@ struct stream {
     struct stream_user *user; /* set by the opener before the first tick; replaced by a hand-over */
 };
 
-/* Opens streams: loop/tcp.c over TCP, wire/tls.c as TLS over another dialer, tests as a pipe. */
+/* Opens streams: loop/tcp.c over TCP, wire/tls/tls.c as TLS over another dialer, tests as a pipe. */
 struct dialer {
     /* Starts to connect and returns at once. All failures, bad host names included, are reported
      * through on_end. */

@@ -4,7 +4,7 @@
  */
 #include "base/buf.h"
 #include "fuzz.h"
-#include "wire/gunzip.h"
+#include "wire/http/gunzip.h"
 
 enum {
     OUT_MAX = 256 * 1024, /* enough to see whether it continues */

@@ -6,7 +6,7 @@
 #include "base/buf.h"
 #include "fuzz.h"
 #include "pipe_stream.h"
-#include "wire/http_conn.h"
+#include "wire/http/http_conn.h"
 
 struct client {
     struct http_user user;

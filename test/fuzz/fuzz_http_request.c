@@ -4,8 +4,8 @@
  */
 #include "base/buf.h"
 #include "fuzz.h"
-#include "wire/http_request_parser.h"
-#include "wire/http_target.h"
+#include "wire/http/http_request_parser.h"
+#include "wire/http/http_target.h"
 
 enum {
     HEAD_MAX = 512, /* small, so that inputs reach it */

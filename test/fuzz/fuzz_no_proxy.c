@@ -8,7 +8,7 @@
 #include "base/buf.h"
 #include "base/text/idna.h"
 #include "fuzz.h"
-#include "wire/proxy_url.h"
+#include "wire/proxy/proxy_url.h"
 
 static void check_name(const char *name)
 {

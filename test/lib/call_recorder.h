@@ -1,5 +1,5 @@
 /*
- * call_recorder.h - sends one request through a pool of connections (wire/http_pool.h) and records
+ * call_recorder.h - sends one request through a pool of connections (wire/http/http_pool.h) and records
  * the response.
  *
  *     call_recorder_request(&c, pool, &GET_PODS);
@@ -10,7 +10,7 @@
 #define TEST_CALL_RECORDER_H
 
 #include "base/buf.h"
-#include "wire/http_pool.h"
+#include "wire/http/http_pool.h"
 
 struct call_recorder {
     struct http_user user;

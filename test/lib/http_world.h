@@ -1,5 +1,5 @@
 /*
- * http_world.h - a connection of wire/http_conn.c in virtual time, a client that uses it, and a pipe in
+ * http_world.h - a connection of wire/http/http_conn.c in virtual time, a client that uses it, and a pipe in
  * place of the server.
  *
  *     http_world_init(&w);
@@ -17,7 +17,7 @@
 #include "base/buf.h"
 #include "pipe_stream.h"
 #include "sim.h"
-#include "wire/http_conn.h"
+#include "wire/http/http_conn.h"
 
 #define OK_HEAD "HTTP/1.1 200 OK\r\n"
 #define HELLO   OK_HEAD "Content-Length: 5\r\n\r\nhello"

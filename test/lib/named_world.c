@@ -13,7 +13,7 @@
 #include "base/alloc.h"
 #include "base/base.h"
 #include "recording.h"
-#include "wire/http_pool.h"
+#include "wire/http/http_pool.h"
 
 static void named_world_on_log(struct log *log, enum log_level level, const char *line)
 {

@@ -1,5 +1,5 @@
 /*
- * server_world.h - wire/http_server.c in virtual time: pipes in place of clients, and a user that
+ * server_world.h - wire/http/http_server.c in virtual time: pipes in place of clients, and a user that
  * responds according to the path.
  *
  *     server_world_init(&w, NULL);
@@ -20,7 +20,7 @@
 
 #include "pipe_stream.h"
 #include "sim.h"
-#include "wire/http_server.h"
+#include "wire/http/http_server.h"
 
 #define GET(target) "GET " target " HTTP/1.1\r\nHost: h\r\n\r\n"
 

@@ -23,7 +23,7 @@
 #include "recording.h"
 #include "seam/source.h"
 #include "sim.h"
-#include "wire/http_pool.h"
+#include "wire/http/http_pool.h"
 
 enum world_moment {
     WORLD_NEVER,

@@ -1,5 +1,5 @@
 /*
- * tls_world.h - a client stream of wire/tls.c and an OpenSSL server, connected by a pipe.
+ * tls_world.h - a client stream of wire/tls/tls.c and an OpenSSL server, connected by a pipe.
  */
 #ifndef TEST_TLS_WORLD_H
 #define TEST_TLS_WORLD_H
@@ -13,7 +13,7 @@
 #include "sim.h"
 #include "stream_reader.h"
 #include "tls_peer.h"
-#include "wire/tls.h"
+#include "wire/tls/tls.h"
 
 /* Made once per program: a CA, a server for localhost, *.example.com and 127.0.0.1, a client. */
 struct tls_certs {

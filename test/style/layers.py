@@ -22,9 +22,9 @@ OURS = {
 # header of a dependency: the files that may include it.
 THEIRS = {
     'uv.h': ['src/loop/*', 'src/daemon/*', 'src/ctl/*'],
-    'openssl/*': ['src/wire/tls*.c'],
-    'llhttp.h': ['src/wire/http_*parser.c', 'src/wire/http_head_parser.h'],
-    'zlib.h': ['src/wire/gunzip.c', 'src/wire/gzip.c', 'src/base/checksum.c'],
+    'openssl/*': ['src/wire/tls/tls*.c'],
+    'llhttp.h': ['src/wire/http/http_*parser.c', 'src/wire/http/http_head_parser.h'],
+    'zlib.h': ['src/wire/http/gunzip.c', 'src/wire/http/gzip.c', 'src/base/checksum.c'],
     'zstd.h': ['src/core/object/text_packer.c'],
     'zdict.h': ['src/core/object/text_packer.c'],
     'yaml.h': ['src/base/text/yaml.c'],

@@ -16,7 +16,7 @@ PUBLIC = '__attribute__((visibility("default"))) '
 CASES = {
     'layers': [
         ('a tidy tree', {'src/core/dispatch/fifo.c': '#include "core/dispatch/fifo.h"\n#include <errno.h>\n#include "base/list.h"\n',
-                         'src/wire/tls.c': '#include <openssl/ssl.h>\n#include "informer/error.h"\n',
+                         'src/wire/tls/tls.c': '#include <openssl/ssl.h>\n#include "informer/error.h"\n',
                          'src/core/object/object_text.c': '#include <yyjson.h>\n',
                          'src/core/comment.c': '/*\n#include "loop/loop.h"\n*/\n',
                          'include/informer/store.h': '#include <stddef.h>\n#include "informer/object.h"\n'}, None),
@@ -24,8 +24,8 @@ CASES = {
          'src/core/dispatch/fifo.c:2: "loop/loop.h": core may include'),
         ('internals of the library in the daemon', {'src/daemon/cli/main.c': '#include "core/store/store.h"\n'}, 'not core'),
         ('libuv in the engine', {'src/core/dispatch/fifo.c': '#include <uv.h>\n'}, 'src/core/dispatch/fifo.c:1: <uv.h> may be included only by'),
-        ('OpenSSL outside of tls*.c', {'src/wire/proxy.c': '#include <openssl/ssl.h>\n'}, '<openssl/ssl.h> may be included only'),
-        ('an unknown library', {'src/wire/proxy.c': '#include <curl/curl.h>\n'}, 'nor a dependency'),
+        ('OpenSSL outside of tls*.c', {'src/wire/proxy/proxy.c': '#include <openssl/ssl.h>\n'}, '<openssl/ssl.h> may be included only'),
+        ('an unknown library', {'src/wire/proxy/proxy.c': '#include <curl/curl.h>\n'}, 'nor a dependency'),
         ('an include without its layer', {'src/core/dispatch/fifo.c': '#include "fifo.h"\n'}, 'as in "core/dispatch/fifo.h"'),
         ('a public header that needs libuv', {'include/informer/a.h': '#include <uv.h>\n'}, 'forward-declare'),
         ('a public header that includes internals', {'include/informer/a.h': '#include "core/a.h"\n'},

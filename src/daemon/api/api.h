@@ -33,9 +33,9 @@
 #include <stddef.h>
 
 #include "base/list.h"
-#include "daemon/api/reader.h"
+#include "daemon/access/reader.h"
 #include "seam/clock.h"
-#include "wire/http_server.h"
+#include "wire/http/http_server.h"
 
 struct daemon;
 

@@ -21,7 +21,7 @@
 #include "informer/access.h"
 
 #include "base/list.h"
-#include "wire/tls_digest.h"
+#include "wire/tls/tls_digest.h"
 
 struct api;
 struct cluster;

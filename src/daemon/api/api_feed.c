@@ -19,7 +19,7 @@
 #include "daemon/api/api_wait.h"
 #include "daemon/api/api_walk.h"
 #include "daemon/api/api_watch.h"
-#include "wire/http_exchange.h"
+#include "wire/http/http_exchange.h"
 
 enum {
     FIRST_CAPACITY = 64,

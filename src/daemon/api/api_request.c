@@ -16,7 +16,7 @@
 #include "base/base.h"
 #include "base/str.h"
 #include "daemon/api/api_accept.h"
-#include "wire/http_target.h"
+#include "wire/http/http_target.h"
 
 enum {
     SEGMENTS_MAX = 12, /* LIMIT: parts of a path that are distinguished; more are unknown */

@@ -19,7 +19,7 @@
 #include "informer/selector.h"
 
 #include "daemon/api/api_status.h"
-#include "wire/http_server.h"
+#include "wire/http/http_server.h"
 
 enum {
     API_TIMEOUT_MAX_S = 24 * 3600, /* LIMIT: of timeoutSeconds; larger values are reduced */

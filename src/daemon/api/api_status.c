@@ -11,7 +11,7 @@
 
 #include "base/base.h"
 #include "base/text/json_string.h"
-#include "wire/http_exchange.h"
+#include "wire/http/http_exchange.h"
 
 static const struct {
     int code;

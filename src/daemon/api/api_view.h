@@ -9,8 +9,8 @@
 
 #include "informer/informer.h"
 
+#include "daemon/access/reader.h"
 #include "daemon/api/api_request.h"
-#include "daemon/api/reader.h"
 
 struct cluster;
 struct daemon;

@@ -94,7 +94,7 @@ extern const struct conf_type conf_type_address;
 extern const struct conf_type conf_type_host; /* a host name, without a port */
 extern const struct conf_type conf_type_proxy;
 extern const struct conf_type conf_type_record_format;
-extern const struct conf_type conf_type_url;            /* see wire/http_url.h */
+extern const struct conf_type conf_type_url;            /* see wire/http/http_url.h */
 extern const struct conf_type conf_type_webhook_preset; /* see handler/webhook_preset.h */
 extern const struct conf_type conf_type_header;         /* the name of an HTTP header */
 

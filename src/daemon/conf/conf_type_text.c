@@ -25,7 +25,7 @@
 #include "daemon/journal/noise.h"
 #include "daemon/output/sink.h"
 #include "daemon/rule/condition.h"
-#include "wire/http_url.h"
+#include "wire/http/http_url.h"
 
 enum {
     NAMESPACE_MAX = 63,   /* LIMIT: DNS label */

@@ -16,9 +16,9 @@
 #include "base/base.h"
 #include "base/err.h"
 #include "base/str.h"
-#include "wire/proxy_url.h"
-#include "wire/tls.h"
-#include "wire/tls_digest.h"
+#include "wire/proxy/proxy_url.h"
+#include "wire/tls/tls.h"
+#include "wire/tls/tls_digest.h"
 
 enum {
     OWN_HEADERS = 4, /* User-Agent, Content-Type, Idempotency-Key, Informerd-Signature */

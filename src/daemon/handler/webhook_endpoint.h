@@ -20,8 +20,8 @@
 #include "base/scrubber.h"
 #include "daemon/conf/conf.h"
 #include "daemon/handler/webhook_files.h"
-#include "wire/http_pool.h"
-#include "wire/http_url.h"
+#include "wire/http/http_pool.h"
+#include "wire/http/http_url.h"
 
 struct webhook_endpoint;
 

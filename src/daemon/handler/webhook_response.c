@@ -9,7 +9,7 @@
 #include "base/alloc.h"
 #include "base/base.h"
 #include "base/text/utf8.h"
-#include "wire/http_retry_after.h"
+#include "wire/http/http_retry_after.h"
 
 static const struct rule {
     int first, last; /* status */

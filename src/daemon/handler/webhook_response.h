@@ -12,7 +12,7 @@
 
 #include "base/scrubber.h"
 #include "daemon/handler/webhook_preset.h"
-#include "wire/http_conn.h"
+#include "wire/http/http_conn.h"
 
 enum {
     WEBHOOK_BODY_MAX = 4 * 1024 * 1024, /* LIMIT: bytes of a response; longer ones are an error */

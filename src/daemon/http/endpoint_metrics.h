@@ -4,7 +4,7 @@
 #ifndef DAEMON_HTTP_ENDPOINT_METRICS_H
 #define DAEMON_HTTP_ENDPOINT_METRICS_H
 
-#include "wire/http_server.h"
+#include "wire/http/http_server.h"
 
 struct daemon;
 struct web;

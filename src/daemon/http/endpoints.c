@@ -14,7 +14,7 @@
 #include "daemon/daemon.h"
 #include "daemon/http/endpoint_metrics.h"
 #include "daemon/http/report.h"
-#include "wire/http_target.h"
+#include "wire/http/http_target.h"
 
 #define TEXT_CONTENT_TYPE "text/plain; charset=utf-8"
 

@@ -14,7 +14,7 @@
 #include <stdbool.h>
 
 #include "base/buf.h"
-#include "wire/http_server.h"
+#include "wire/http/http_server.h"
 
 struct daemon;
 

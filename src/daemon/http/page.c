@@ -14,7 +14,7 @@
 #include "base/buf.h"
 #include "base/text/json_string.h"
 #include "base/text/timestamp.h"
-#include "daemon/api/session.h"
+#include "daemon/access/session.h"
 #include "daemon/daemon.h"
 #include "daemon/http/endpoints.h"
 

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "wire/http_server.h"
+#include "wire/http/http_server.h"
 
 #define PAGE_LOGIN_PATH "/informerd/v1/session"
 

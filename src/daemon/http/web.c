@@ -14,14 +14,14 @@
 #include "base/err.h"
 #include "base/str.h"
 #include "daemon/api/api_status.h"
-#include "daemon/api/service.h"
 #include "daemon/conf/conf_same.h"
 #include "daemon/daemon.h"
 #include "daemon/http/endpoint_metrics.h"
 #include "daemon/http/endpoints.h"
 #include "daemon/http/page.h"
-#include "wire/http_host.h"
-#include "wire/tls.h"
+#include "daemon/service/service.h"
+#include "wire/http/http_host.h"
+#include "wire/tls/tls.h"
 
 /* ---- requests ---- */
 

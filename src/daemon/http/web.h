@@ -11,12 +11,12 @@
 #include "informer/error.h"
 
 #include "base/list.h"
-#include "daemon/api/access.h"
+#include "daemon/access/access.h"
 #include "daemon/api/api.h"
-#include "daemon/api/events.h"
 #include "daemon/conf/conf.h"
+#include "daemon/service/events.h"
 #include "loop/listen.h"
-#include "wire/http_server.h"
+#include "wire/http/http_server.h"
 
 enum {
     WEB_API_CLIENTS_MAX = 512, /* LIMIT: connections of the Unix socket, and of api.listen */

@@ -53,7 +53,7 @@ struct journal_watch {
 };
 
 /* Another receiver of records beside the event logs: a handler (daemon/handler/handler.h), or the streams
- * of the local API (daemon/api/events.h). Embedded in its owner, which fills in the first part. */
+ * of the local API (daemon/service/events.h). Embedded in its owner, which fills in the first part. */
 struct journal_output {
     const struct journal_output_ops *ops;
     const char *name;      /* borrowed */

@@ -14,7 +14,7 @@
 #include "base/alloc.h"
 #include "base/base.h"
 #include "kube/auth/auth_method.h"
-#include "wire/proxy.h"
+#include "wire/proxy/proxy.h"
 
 /* In order of precedence; the last one always applies. */
 static const struct auth_method *const methods[] = {

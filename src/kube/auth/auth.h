@@ -21,7 +21,7 @@
 #include "base/log.h"
 #include "base/scrubber.h"
 #include "seam/clock.h"
-#include "wire/http_conn.h"
+#include "wire/http/http_conn.h"
 
 struct auth;
 struct kubeconfig;

@@ -23,8 +23,8 @@
 #include "kube/config/kubeconfig.h"
 #include "seam/clock.h"
 #include "seam/stream.h"
-#include "wire/http_pool.h"
-#include "wire/tls.h"
+#include "wire/http/http_pool.h"
+#include "wire/tls/tls.h"
 
 enum {
     TLS_RELOADER_DIAL_CHECK_MS = 1000,  /* minimum between two checks when dialling */

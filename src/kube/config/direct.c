@@ -15,7 +15,7 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "kube/config/kubeconfig_pem.h"
-#include "wire/server_url.h"
+#include "wire/http/server_url.h"
 
 static int read_direct(const struct direct *d, struct kubeconfig *c, struct inf_error *err)
 {

@@ -19,8 +19,8 @@
 #include "kube/config/kubeconfig_user.h"
 #include "kube/config/yaml_json.h"
 #include "kube/discovery/resource.h"
-#include "wire/proxy_url.h"
-#include "wire/server_url.h"
+#include "wire/http/server_url.h"
+#include "wire/proxy/proxy_url.h"
 
 /* -- cluster -------------------------------------------------------------------------------------
  */

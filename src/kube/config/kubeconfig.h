@@ -20,7 +20,7 @@
 #include "informer/error.h"
 
 #include "kube/auth/exec_plugin.h"
-#include "wire/proxy.h"
+#include "wire/proxy/proxy.h"
 
 struct named_value {
     char *name;

@@ -1,7 +1,7 @@
 /*
  * kubeconfig_pem.c - reads PEM texts from files or from base64 data.
  *
- * Only checks that the text is not empty and has no NUL; wire/tls_context.c parses it. Buffers are
+ * Only checks that the text is not empty and has no NUL; wire/tls/tls_context.c parses it. Buffers are
  * overwritten before they are freed because they may hold a key.
  */
 #include "kube/config/kubeconfig_pem.h"

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "wire/http_pool.h"
+#include "wire/http/http_pool.h"
 
 enum {
     OWN_HEADERS = 4, /* at most, in addition to those of the credentials */

@@ -5,7 +5,7 @@
 #define KUBE_SOURCE_API_REQUEST_H
 
 #include "kube/source/api_source.h"
-#include "wire/http_conn.h"
+#include "wire/http/http_conn.h"
 
 struct api_request {
     enum source_want want;

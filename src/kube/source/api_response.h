@@ -20,8 +20,8 @@
 #include "base/buf.h"
 #include "base/scrubber.h"
 #include "base/str.h"
-#include "wire/gunzip.h"
-#include "wire/http_conn.h"
+#include "wire/http/gunzip.h"
+#include "wire/http/http_conn.h"
 
 /* A zeroed one is ready to be started. */
 struct api_response {

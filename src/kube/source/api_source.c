@@ -29,8 +29,8 @@
 #include "kube/source/api_response.h"
 #include "kube/source/body.h"
 #include "kube/source/warnings.h"
-#include "wire/http_conn.h"
-#include "wire/http_pool.h"
+#include "wire/http/http_conn.h"
+#include "wire/http/http_pool.h"
 
 enum {
     REASON_TIMEOUT_MS = 10 * 1000, /* LIMIT: from the head of a refusal to the end of its body */

@@ -13,7 +13,7 @@
 
 #include "base/base.h"
 #include "base/err.h"
-#include "wire/http_retry_after.h"
+#include "wire/http/http_retry_after.h"
 
 enum {
     QUOTED_MAX = 200,  /* LIMIT: bytes of a body that are quoted in a message */

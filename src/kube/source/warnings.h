@@ -6,7 +6,7 @@
 #define KUBE_SOURCE_WARNINGS_H
 
 #include "base/log.h"
-#include "wire/http_conn.h"
+#include "wire/http/http_conn.h"
 
 enum {
     WARNINGS_MAX = 64,       /* LIMIT: texts that are stored; further ones are not logged */

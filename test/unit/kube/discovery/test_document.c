@@ -13,7 +13,7 @@
 #include "kube/discovery/document.h"
 #include "pipe_stream.h"
 #include "sim.h"
-#include "wire/http_pool.h"
+#include "wire/http/http_pool.h"
 
 struct world {
     struct document document;

@@ -1,0 +1,587 @@
+/*
+ * ctl_get.c - `informerctl get`: objects of the copy, as kubectl prints them.
+ *
+ * Normal path: the words name resources and objects; each is one request. The answers are Tables, of which
+ * one table per resource is printed, or objects, of which one document is made: the object itself if
+ * exactly one is named, otherwise a List. With -w, a watch continues from the version of the list; then
+ * each object and each change is a document.
+ *
+ * Errors and exit codes are kubectl's: a missing object is an error (1), an empty list is not. Errors of
+ * single requests are printed after the output of the others.
+ */
+#include "ctl/get/ctl_get.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/base.h"
+#include "base/err.h"
+
+enum {
+    TARGETS_MAX = 256, /* LIMIT: resources and objects of a command line */
+};
+
+#define TABLE_TYPE "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"
+#define METADATA_TYPE                                                   \
+    "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io," \
+    "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io,application/json"
+
+/* One request: all objects of a resource, or one of them. */
+struct target {
+    struct ctl_resource resource;
+    const char *name; /* NULL: all */
+    struct ctl_answer answer;
+};
+
+struct get {
+    const struct get_options *o;
+    struct get_form form;
+    struct jsonpath *sort_by;
+    struct client *client;
+    struct ctl_discovery discovery;
+    struct target targets[TARGETS_MAX];
+    size_t n_targets;
+    bool with_kind; /* names have their resource in front, because there are several */
+    struct get_table table;
+    struct arena arena; /* of nodes that are added to answers */
+    struct buf errors;  /* printed at the end */
+    int rc;             /* of the first error */
+};
+
+static void note_error(struct get *g, const struct inf_error *err)
+{
+    bool server = strncmp(err->text, "Error from server", 17) == 0; /* as kubectl prints it */
+    if (!server)
+        buf_printf(&g->errors, "%s: ", command_program_name());
+    buf_printf(&g->errors, "%s\n", err->text);
+    g->rc = g->rc ? g->rc : ctl_exit_code(err);
+}
+
+/* ---- arguments ---- */
+
+static void add_target(struct get *g, struct ctl_resource resource, const char *name)
+{
+    if (g->n_targets < TARGETS_MAX)
+        g->targets[g->n_targets++] = (struct target){.resource = resource, .name = name};
+    else
+        ctl_resource_free(&resource);
+}
+
+/* A resource or a category. */
+static void add_word(struct get *g, const char *word, const char *name)
+{
+    struct ctl_resource resource = {0}, members[TARGETS_MAX];
+    struct inf_error err = {0};
+    size_t n;
+    if (ctl_discovery_find(&g->discovery, word, &resource, &err) == 0) {
+        add_target(g, resource, name);
+        return;
+    }
+    n = ctl_discovery_category(&g->discovery, word, members, ARRAY_LEN(members));
+    for (size_t i = 0; i < n; i++)
+        add_target(g, members[i], name);
+    if (!n)
+        note_error(g, &err);
+}
+
+/* The words of "pods,services", each with @name. */
+static void add_words(struct get *g, const char *words, size_t len, const char *name)
+{
+    const char *end = words + len;
+    while (words < end) {
+        size_t n = strcspn(words, ",/");
+        char *word = xstrndup(words, n);
+        if (n)
+            add_word(g, word, name);
+        free(word);
+        words += n + 1;
+    }
+}
+
+static bool same_resource(const struct ctl_resource *a, const struct ctl_resource *b)
+{
+    return strcmp(a->name, b->name) == 0 && strcmp(a->group, b->group) == 0;
+}
+
+/* "pods,services", "pods NAME NAME", "pod/NAME service/NAME". */
+static void read_targets(struct get *g)
+{
+    const struct get_options *o = g->o;
+    bool slashes = strchr(o->argv[0], '/') != NULL;
+    for (int i = 0; slashes && i < o->argc; i++) {
+        const char *slash = strchr(o->argv[i], '/');
+        add_words(g, o->argv[i], (size_t)(slash - o->argv[i]), slash + 1);
+    }
+    for (int i = 1; !slashes && i < o->argc; i++)
+        add_words(g, o->argv[0], strlen(o->argv[0]), o->argv[i]);
+    if (o->argc == 1 && !slashes)
+        add_words(g, o->argv[0], strlen(o->argv[0]), NULL);
+    g->with_kind = g->with_kind || o->show_kind;
+    for (size_t i = 1; i < g->n_targets; i++)
+        g->with_kind =
+            g->with_kind || !same_resource(&g->targets[i].resource, &g->targets[0].resource);
+}
+
+static int check_names(const struct get_options *o)
+{
+    bool named = o->argc > 1 || strchr(o->argv[0], '/');
+    for (int i = 1; i < o->argc; i++)
+        if (!strchr(o->argv[0], '/') != !strchr(o->argv[i], '/'))
+            return command_usage_error(&ctl_get, "write either RESOURCE NAME ... or "
+                                                 "RESOURCE/NAME ...");
+    for (int i = 0; i < o->argc; i++)
+        if (strchr(o->argv[i], '/') && !strchr(o->argv[i], '/')[1])
+            return command_usage_error(&ctl_get, "the name after '%s' is missing", o->argv[i]);
+    if (o->all_namespaces && named)
+        return command_usage_error(&ctl_get, "a resource cannot be retrieved by name across all "
+                                             "namespaces");
+    if ((o->selector || o->field_selector) && named)
+        return command_usage_error(&ctl_get, "name cannot be provided when a selector is "
+                                             "specified");
+    return 0;
+}
+
+static int check_output(const struct get_options *o)
+{
+    struct get_form form;
+    struct jsonpath *sort_by = NULL;
+    struct inf_error err;
+    int rc = 0;
+    if (get_form_prepare(&form, o->output, &err) < 0)
+        rc = command_usage_error(&ctl_get, "%s", err.text);
+    else if (form.type && (o->show_labels || o->label_columns.count))
+        rc = command_usage_error(&ctl_get, "%s cannot be used with -o %s",
+                                 o->show_labels ? "--show-labels" : "--label-columns", o->output);
+    else if (o->sort_by && jsonpath_parse(str_of(o->sort_by), &sort_by, &err) < 0)
+        rc = command_usage_error(&ctl_get, "--sort-by: %s", err.text);
+    jsonpath_free(sort_by);
+    get_form_free(&form);
+    return rc;
+}
+
+static int get_parse(void *options, int argc, char **argv)
+{
+    struct get_options *o = options;
+    bool watches = o->watch || o->watch_only;
+    int rc;
+    o->argc = argc;
+    o->argv = argv;
+    if (!argc || !argv[0][0])
+        return command_usage_error(&ctl_get, "missing resource; for example 'get pods'");
+    if (watches && (argc > 2 || strchr(argv[0], ',') || (argc > 1 && strchr(argv[0], '/'))))
+        return command_usage_error(&ctl_get, "-w watches only one resource or object");
+    if (o->watch_events && !watches)
+        return command_usage_error(&ctl_get, "--output-watch-events needs --watch or "
+                                             "--watch-only");
+    rc = check_names(o);
+    return rc ? rc : check_output(o);
+}
+
+/* ---- requests ---- */
+
+static void put_parameter(struct buf *out, const char *name, const char *value)
+{
+    if (!value)
+        return;
+    buf_printf(out, "%c%s=", memchr(out->bytes, '?', out->len) ? '&' : '?', name);
+    client_put_escaped(out, value);
+}
+
+static const char *accept_of(const struct get *g)
+{
+    if (!g->form.type)
+        return TABLE_TYPE;
+    return get_form_needs_metadata(&g->form) && !g->sort_by ? METADATA_TYPE : NULL;
+}
+
+/* @version not NULL: a watch from it. The object of a watch is selected by its name: its path can't be
+ * watched. */
+static void put_target(const struct get *g, const struct target *t, const char *version,
+                       struct buf *out)
+{
+    const struct get_options *o = g->o;
+    const char *ns = o->all_namespaces ? NULL : o->ns ? o->ns : "default";
+    ctl_resource_put_path(&t->resource, ns, version ? NULL : t->name, out);
+    put_parameter(out, "labelSelector", o->selector);
+    put_parameter(out, "fieldSelector", o->field_selector);
+    if (version && t->name) {
+        char *field = xasprintf("metadata.name=%s", t->name);
+        put_parameter(out, "fieldSelector", field);
+        free(field);
+    }
+    if (!g->form.type && g->sort_by)
+        put_parameter(out, "includeObject", "Object");
+    put_parameter(out, "watch", version ? "true" : NULL);
+    put_parameter(out, "resourceVersion", version);
+    buf_putc(out, '\0');
+}
+
+/* Requests the objects of @t. Without an answer the error is noted. */
+static void request_target(struct get *g, struct target *t)
+{
+    struct inf_error err;
+    struct buf target = {0};
+    int rc;
+    put_target(g, t, NULL, &target);
+    rc = ctl_request(g->client, target.bytes, accept_of(g), &t->answer, &err);
+    if (rc == 0 && !g->form.type && !ctl_json_is(t->answer.root, "kind", "Table")) {
+        ctl_answer_free(&t->answer);
+        rc = err_set(&err, INF_EPROTO, "informerd did not answer with a table");
+    }
+    if (rc < 0 && !(rc == -INF_ENOTFOUND && g->o->ignore_not_found))
+        note_error(g, &err);
+    buf_free(&target);
+}
+
+/* ---- tables ---- */
+
+/* Sorts the rows of an answer. */
+static int sort_rows(const struct get *g, const struct json_node *root, struct inf_error *err)
+{
+    for (struct json_node *m = root->first; g->sort_by && m; m = m->next)
+        if (str_eq(m->key, STR("rows")))
+            return ctl_sort(m, "object", g->sort_by, err);
+    return 0;
+}
+
+static void say_nothing_found(const struct get *g)
+{
+    bool namespaced = !g->o->all_namespaces;
+    for (size_t i = 0; i < g->n_targets; i++)
+        namespaced = namespaced && g->targets[i].resource.namespaced;
+    if (namespaced)
+        fprintf(stderr, "No resources found in %s namespace.\n", g->o->ns ? g->o->ns : "default");
+    else
+        fprintf(stderr, "No resources found\n");
+}
+
+/* Adds the tables of all targets to @out, those of different resources with a blank line between them. */
+static void put_tables(struct get *g, struct buf *out)
+{
+    for (size_t i = 0; i < g->n_targets; i++) {
+        struct target *t = &g->targets[i];
+        bool last = i + 1 == g->n_targets || !same_resource(&t->resource, &t[1].resource);
+        struct inf_error err;
+        if (t->answer.root && sort_rows(g, t->answer.root, &err) < 0)
+            note_error(g, &err);
+        else if (t->answer.root)
+            get_table_add(&g->table, g->o, g->form.wide, &t->resource, g->with_kind, t->answer.root,
+                          NULL);
+        if (!last || !g->table.rows.n_cells)
+            continue;
+        if (out->len && !g->o->no_headers)
+            buf_putc(out, '\n');
+        ctl_table_put(&g->table.rows, out);
+        get_table_free(&g->table);
+    }
+    if (!out->len && !g->errors.len && !g->o->ignore_not_found)
+        say_nothing_found(g);
+}
+
+/* ---- documents ---- */
+
+static struct json_node *new_node(struct get *g, enum json_type type, const char *key,
+                                  const char *text)
+{
+    struct json_node *node = arena_alloc(&g->arena, sizeof(*node));
+    *node = (struct json_node){
+        .type = type,
+        .key = str_of(key),
+        .text = arena_copy(&g->arena, str_of(text)),
+    };
+    return node;
+}
+
+/* Sets the member @key of @object, whose members are sorted. */
+static void set_member(struct get *g, struct json_node *object, const char *key, const char *text)
+{
+    struct json_node *node = new_node(g, JSON_STRING, key, text), **at = &object->first;
+    while (*at && str_cmp((*at)->key, node->key) < 0)
+        at = &(*at)->next;
+    node->next = *at && str_eq((*at)->key, node->key) ? (*at)->next : *at;
+    *at = node;
+}
+
+/* Items of lists have no type, and metadata has another one: all get that of the resource. */
+static void set_type(struct get *g, const struct target *t, struct json_node *object)
+{
+    char *version = t->resource.group[0]
+                        ? xasprintf("%s/%s", t->resource.group, t->resource.version)
+                        : xstrdup(t->resource.version);
+    set_member(g, object, "apiVersion", version);
+    set_member(g, object, "kind", t->resource.kind);
+    free(version);
+}
+
+/* The items of an answer, or the object that it is, with their types. */
+static struct json_node *take_objects(struct get *g, struct target *t)
+{
+    struct json_node *root = t->answer.tree, *first = root;
+    for (struct json_node *m = t->name ? NULL : root->first; m; m = m->next)
+        if (str_eq(m->key, STR("items")))
+            first = m->first;
+    for (struct json_node *o = first; o; o = o->next)
+        set_type(g, t, o);
+    return first;
+}
+
+/* A List of the objects of all targets, or the one object that was named. */
+static int put_document(struct get *g, struct buf *out, struct inf_error *err)
+{
+    struct json_node *list = new_node(g, JSON_OBJECT, "", "{}");
+    struct json_node *items = new_node(g, JSON_ARRAY, "items", "[]"), **last = &items->first;
+    struct json_node *metadata = new_node(g, JSON_OBJECT, "metadata", "{}");
+    bool single = g->n_targets == 1 && g->targets[0].name;
+    for (size_t i = 0; i < g->n_targets; i++) {
+        if (g->targets[i].answer.root)
+            *last = take_objects(g, &g->targets[i]);
+        while (*last)
+            last = &(*last)->next;
+    }
+    if (!items->first && (single || g->o->ignore_not_found || !g->n_targets))
+        return 0;
+    if (single)
+        return get_form_put(&g->form, items->first, NULL, out, err);
+    if (g->sort_by && ctl_sort(items, NULL, g->sort_by, err) < 0)
+        return -err->code;
+    set_member(g, list, "apiVersion", "v1");
+    set_member(g, list, "kind", "List");
+    set_member(g, metadata, "resourceVersion", "");
+    list->first->next->next = metadata; /* apiVersion, items, kind, metadata */
+    items->next = list->first->next;
+    list->first->next = items;
+    return get_form_put(&g->form, list, NULL, out, err);
+}
+
+/* ---- watching ---- */
+
+struct get_watch {
+    struct client_follower follower;
+    struct get *get;
+    struct target *target;
+    char *seen; /* version of the named object that was printed; its first event repeats it */
+    int rc;
+};
+
+/* Adds one object or Table of a watch. */
+static int put_change(struct get *g, struct target *t, struct json_node *object, const char *type,
+                      struct buf *out, struct inf_error *err)
+{
+    const char *event = g->o->watch_events ? type : NULL;
+    if (g->form.type) {
+        set_type(g, t, object);
+        return get_form_put(&g->form, object, event, out, err);
+    }
+    get_table_add(&g->table, g->o, g->form.wide, &t->resource, g->with_kind, object, event);
+    ctl_table_put(&g->table.rows, out);
+    return 0;
+}
+
+/* The metadata of the object of a change, which in a Table is that of its only row. */
+static const struct json_node *metadata_of(const struct json_node *object)
+{
+    const struct json_node *rows = ctl_json_get(object, "rows");
+    const struct json_node *one =
+        rows && rows->first ? ctl_json_get(rows->first, "object") : object;
+    return ctl_json_get(one, "metadata");
+}
+
+/* Whether this is the event that repeats the printed object. */
+static bool is_repeated(struct get_watch *w, const struct json_node *object)
+{
+    char *version = w->seen ? ctl_json_text(metadata_of(object), "resourceVersion") : NULL;
+    bool repeated = version && strcmp(version, w->seen) == 0;
+    free(version);
+    free(w->seen);
+    w->seen = NULL;
+    return repeated;
+}
+
+static bool on_event(struct client_follower *follower, struct str line)
+{
+    struct get_watch *w = container_of(follower, struct get_watch, follower);
+    struct arena arena = {0};
+    struct buf out = {0};
+    struct json_node *event = json_tree_make(&arena, line), *object = NULL;
+    char *type = ctl_json_text(event, "type");
+    struct inf_error err;
+    for (struct json_node *m = event->first; m; m = m->next)
+        if (str_eq(m->key, STR("object")))
+            object = m;
+    if (strcmp(type, "ERROR") == 0) {
+        ctl_json_error(0, object ? object->text : (struct str){0}, &err);
+        w->rc = ctl_fail(&err);
+    } else if (object && strcmp(type, "BOOKMARK") != 0 && !is_repeated(w, object)) {
+        w->rc = put_change(w->get, w->target, object, type, &out, &err) < 0 ? ctl_fail(&err)
+                                                                            : command_print(&out);
+    }
+    arena_free(&w->get->arena);
+    free(type);
+    buf_free(&out);
+    arena_free(&arena);
+    return w->rc == 0;
+}
+
+/* Prints the objects that are there, each by itself. */
+static int print_initial(struct get *g, struct target *t)
+{
+    struct buf out = {0};
+    struct inf_error err;
+    int rc = 0;
+    if (g->o->watch_only)
+        return 0;
+    if (sort_rows(g, t->answer.root, &err) < 0)
+        return ctl_fail(&err);
+    if (!g->form.type) {
+        rc = put_change(g, t, t->answer.tree, "ADDED", &out, &err);
+    } else {
+        struct json_node *next;
+        for (struct json_node *o = take_objects(g, t); rc == 0 && o; o = next) {
+            next = o->next;
+            g->form.more = next != NULL;
+            rc = put_change(g, t, o, "ADDED", &out, &err);
+        }
+    }
+    rc = rc < 0 ? ctl_fail(&err) : command_print(&out);
+    buf_free(&out);
+    return rc;
+}
+
+static int watch_target(struct get *g, struct target *t)
+{
+    struct get_watch w = {.follower = {on_event}, .get = g, .target = t};
+    struct buf target = {0};
+    struct inf_error err;
+    char *version;
+    int rc;
+    if (t->name) { /* the version of an object may be too old to watch from */
+        w.seen = ctl_json_text(metadata_of(t->answer.root), "resourceVersion");
+        version = xstrdup("0");
+    } else {
+        version = ctl_json_text(ctl_json_get(t->answer.root, "metadata"), "resourceVersion");
+    }
+    put_target(g, t, version, &target);
+    w.rc = print_initial(g, t);
+    rc = w.rc ? 0 : client_follow(g->client, target.bytes, accept_of(g), &w.follower, &err);
+    buf_free(&target);
+    free(version);
+    free(w.seen);
+    return w.rc ? w.rc : rc < 0 ? ctl_fail(&err) : 0;
+}
+
+/* ---- the command ---- */
+
+static int print_answers(struct get *g)
+{
+    struct buf out = {0};
+    struct inf_error err;
+    int rc;
+    if (!g->form.type)
+        put_tables(g, &out);
+    else if (put_document(g, &out, &err) < 0)
+        note_error(g, &err);
+    rc = command_print(&out);
+    buf_free(&out);
+    return rc;
+}
+
+static int run_targets(struct get *g)
+{
+    bool watches = g->o->watch || g->o->watch_only;
+    for (size_t i = 0; i < g->n_targets; i++)
+        request_target(g, &g->targets[i]);
+    if (!watches)
+        return print_answers(g);
+    if (g->sort_by)
+        fprintf(stderr, "warning: --watch requested, --sort-by will be ignored for watch events "
+                        "received\n");
+    return g->n_targets && g->targets[0].answer.root ? watch_target(g, &g->targets[0]) : 0;
+}
+
+static void get_free(struct get *g)
+{
+    for (size_t i = 0; i < g->n_targets; i++) {
+        ctl_resource_free(&g->targets[i].resource);
+        ctl_answer_free(&g->targets[i].answer);
+    }
+    ctl_discovery_free(&g->discovery);
+    get_form_free(&g->form);
+    get_table_free(&g->table);
+    jsonpath_free(g->sort_by);
+    arena_free(&g->arena);
+    buf_free(&g->errors);
+    client_close(g->client);
+    free(g);
+}
+
+static int get_run(const void *options)
+{
+    struct get *g = NEW(struct get);
+    struct inf_error err;
+    int rc;
+    g->o = options;
+    get_form_prepare(&g->form, g->o->output, NULL); /* both were checked */
+    g->form.no_headers = g->o->no_headers;
+    if (g->o->sort_by)
+        jsonpath_parse(str_of(g->o->sort_by), &g->sort_by, NULL);
+    rc = ctl_connect(g->o->socket, &g->client);
+    if (rc == 0 && ctl_discovery_load(g->client, &g->discovery, &err) < 0)
+        rc = ctl_fail(&err);
+    if (rc == 0) {
+        read_targets(g);
+        rc = run_targets(g);
+        fwrite(g->errors.bytes ? g->errors.bytes : "", 1, g->errors.len, stderr);
+        rc = rc ? rc : g->rc;
+    }
+    get_free(g);
+    return rc;
+}
+
+static const struct flag get_flags[] = {
+    {'n', "namespace", "NS", offsetof(struct get_options, ns),
+     .help = "namespace of the objects (default: default)"},
+    {'A', "all-namespaces", NULL, offsetof(struct get_options, all_namespaces),
+     .help = "objects of all namespaces"},
+    {'l', "selector", "SELECTOR", offsetof(struct get_options, selector),
+     .help = "only objects that match this label selector"},
+    {0, "field-selector", "SELECTOR", offsetof(struct get_options, field_selector),
+     .help = "only objects that match this field selector"},
+    {'o', "output", "FORMAT", offsetof(struct get_options, output),
+     .help = "output format: wide, json, yaml, name, jsonpath=TEMPLATE, "
+             "jsonpath-file=FILE, jsonpath-as-json=TEMPLATE, custom-columns=SPEC or "
+             "custom-columns-file=FILE (default: a table)",
+     .choices = get_form_names},
+    {0, "sort-by", "PATH", offsetof(struct get_options, sort_by),
+     .help = "sort by this field, for example .metadata.creationTimestamp"},
+    {'L', "label-columns", "LABELS", offsetof(struct get_options, label_columns),
+     .help = "a column for each of these labels", .repeatable = true},
+    {0, "show-labels", NULL, offsetof(struct get_options, show_labels),
+     .help = "a last column with all labels"},
+    {0, "show-kind", NULL, offsetof(struct get_options, show_kind),
+     .help = "write the resource in front of names"},
+    {0, "no-headers", NULL, offsetof(struct get_options, no_headers),
+     .help = "print no line with the names of the columns"},
+    {0, "ignore-not-found", NULL, offsetof(struct get_options, ignore_not_found),
+     .help = "a missing object is not an error"},
+    {'w', "watch", NULL, offsetof(struct get_options, watch),
+     .help = "after the objects, print their changes"},
+    {0, "watch-only", NULL, offsetof(struct get_options, watch_only), .help = "print only changes"},
+    {0, "output-watch-events", NULL, offsetof(struct get_options, watch_events),
+     .help = "with -w, print the type of each change too"},
+    FLAG_SOCKET(struct get_options),
+    {0},
+};
+
+const struct command ctl_get = {
+    .name = "get",
+    .arguments = "RESOURCE[,...] [NAME ...]",
+    .summary = "print objects, as kubectl does",
+    .description = "Print the objects of informerd's copy. A watched resource is named as for "
+                   "kubectl (pods, po, deployments.apps); RESOURCE/NAME selects one object.",
+    .flags = get_flags,
+    .size = sizeof(struct get_options),
+    .parse = get_parse,
+    .run = get_run,
+};
