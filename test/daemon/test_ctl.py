@@ -143,6 +143,9 @@ class Daemon(Ctl):
         self.assertEqual((done.returncode, done.stderr),
                          (1, "Error from server (BadRequest): unknown level 'loud'; use info, warn or error\n"))
         self.assertEqual(self.ctl('tail', '-o', 'xml').returncode, 1)
+        done = self.ctl('tail', '--watch-name', 'nothings')
+        self.assertEqual((done.returncode, done.stderr), (1, "Error from server (BadRequest): unknown watch 'nothings'; see "
+                                                             "`watches` in the configuration\n"))
 
     def test_events_as_server_sent_events(self):
         self.start()

@@ -435,11 +435,22 @@ static void free_request(struct events_request *r)
     record_filter_free(&r->records.filter);
 }
 
+/* A live stream of an unknown watch would be silent. Files can have records of watches that were removed. */
+static int check_watch(const struct daemon *d, const char *name, struct inf_error *err)
+{
+    for (size_t i = 0; name && i < d->conf.n_watches; i++)
+        if (strcmp(d->conf.watches[i].name, name) == 0)
+            return 0;
+    return name ? err_set(err, INF_EINVAL, "unknown watch '%s'; see `watches` in the configuration",
+                          name)
+                : 0;
+}
+
 /* Whether records from files are to be sent. Returns 0 for a live stream, 1, or the error. */
 static int from_files(struct daemon *d, struct events_request *r, struct inf_error *err)
 {
     if (!r->has_position)
-        return 0;
+        return check_watch(d, r->records.filter.watch, err);
     if (record_stream_is_possible(d, &r->records, err))
         return 1;
     return r->resumes ? 0 : -err->code;
