@@ -51,11 +51,12 @@ static void put_daemon(struct buf *out, const struct json_node *root)
 
 /* ---- problems ---- */
 
-/* What to do about a state. The errors of watches that fail contain it already. */
+/* What to do about a state. The error that is printed before it can be more specific. */
 static const struct {
     const char *type, *state, *remedy;
 } remedies[] = {
     {"watch", "held", "an event log, a handler or memory.backlog is full: see the problems below"},
+    {"watch", "failing", "check the server and the network; informerd retries by itself"},
     {"watch", "stale", "check the connection to the server; informerd reconnects by itself"},
     {"watch", "restored", "wait: it has objects of the last run and connects to the server"},
     {"watch", "syncing", "wait: the first list of objects is in progress"},

@@ -37,6 +37,13 @@ class Daemon(Ctl):
         self.assertTrue(problem, done.stdout)  # first, with a remedy
         self.assertEqual(self.ctl('status', '-o', 'json').returncode, 1)
 
+    def test_status_of_a_server_that_fails(self):
+        self.sim.control('fault', do='status', code=500, times=0)
+        self.start()
+        wait_until(lambda: 'failing' in self.ctl('status').stdout, lambda: f'the problem: {self.ctl("status").stdout}')
+        self.assertRegex(self.ctl('status').stdout,
+                         r'\nwatch configmaps: failing: .*\n  check the server and the network; informerd retries by itself\n')
+
     def test_status_as_json(self):
         self.start()
         self.wait_ready()
