@@ -29,6 +29,7 @@
 #include "base/alloc.h"
 #include "base/backoff.h"
 #include "base/base.h"
+#include "base/hashmap.h"
 #include "base/sm.h"
 #include "daemon/handler/handler_kind.h"
 #include "daemon/handler/handler_program.h"
@@ -77,10 +78,12 @@ struct stream_part {
     struct timer timer;     /* while waiting: the back-off; while running: see on_timer() */
     uint32_t failed_starts; /* programs that ended since the last acknowledgement */
     size_t suspects;        /* records to be sent one at a time */
+    struct hashmap by_seq;  /* of struct stream_run */
 };
 
 struct stream_run {
     struct handler_run run;
+    struct hash_node node; /* under `seq`, which grows and needs no other hash */
     uint64_t seq;
 };
 
@@ -95,15 +98,16 @@ static void stop_program(struct stream_part *p, const char *why)
 
 /* ---- acknowledgements ---- */
 
-/* Those that wait longest come first, and are mostly acknowledged first. */
-static struct stream_run *find_run(const struct handler *h, uint64_t seq)
+static bool has_seq(const void *key, const struct hash_node *node)
 {
-    list_for_each(node, &h->runs) {
-        struct stream_run *r = container_of(node, struct stream_run, run.node);
-        if (r->seq == seq)
-            return r;
-    }
-    return NULL;
+    return container_of(node, const struct stream_run, node)->seq == *(const uint64_t *)key;
+}
+
+/* A program may write a million wrong acknowledgements while thousands of records are in flight. */
+static struct stream_run *find_run(const struct stream_part *p, uint64_t seq)
+{
+    struct hash_node *node = hashmap_find(&p->by_seq, seq, has_seq, &seq);
+    return node ? container_of(node, struct stream_run, node) : NULL;
 }
 
 static const struct acknowledgement {
@@ -142,6 +146,7 @@ static bool settle(struct stream_part *p, struct stream_run *r, enum handler_out
                    const char *why)
 {
     bool last = p->handler->stopped && p->handler->n_runs == 1;
+    hashmap_remove(&p->by_seq, &r->node);
     handler_run_end(&r->run, outcome, why);
     return !last;
 }
@@ -159,7 +164,7 @@ static bool evaluate_line(struct stream_part *p, const char *line)
         free(error);
         return true;
     }
-    r = find_run(p->handler, seq);
+    r = find_run(p, seq);
     if (!r) {
         handler_log(p->handler, INF_LOG_WARN,
                     "acknowledges record %" PRIu64 ", which was not sent or is settled", seq);
@@ -275,6 +280,7 @@ static struct handler_run *stream_start(struct handler *handler,
     assert(n == 1);
     (void)n;
     r->seq = handler_record_seq(records[0]);
+    hashmap_add(&p->by_seq, &r->node, r->seq);
     buf_put(&p->unwritten, line.at, line.len);
     task_schedule(handler->host->clock, &p->writer);
     if (!p->timer.running)
@@ -285,7 +291,10 @@ static struct handler_run *stream_start(struct handler *handler,
 /* The end of its program or of the handler follows. */
 static void stream_cancel(struct handler_run *run)
 {
-    free(container_of(run, struct stream_run, run));
+    struct stream_run *r = container_of(run, struct stream_run, run);
+    struct stream_part *p = run->handler->part;
+    hashmap_remove(&p->by_seq, &r->node);
+    free(r);
 }
 
 /* ---- the end of the program ---- */
@@ -449,6 +458,7 @@ static void stream_close(struct handler *handler)
     buf_free(&p->unwritten);
     buf_free(&p->output);
     buf_free(&p->errors);
+    hashmap_free(&p->by_seq);
     handler_program_free(&p->program);
     free(p);
     handler->part = NULL;
