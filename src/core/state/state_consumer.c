@@ -167,7 +167,6 @@ static void raise_next_id(struct inf_consumer *c)
 static void load(struct inf_consumer *c)
 {
     struct str log;
-    raise_next_id(c);
     if (!inf_state_queue_pending(c->queue, &log.at, &log.len, &(uint64_t){0}))
         return;
     while (log.len && load_entry(c, &log))
@@ -201,6 +200,7 @@ struct inf_consumer *inf_consumer_open(struct inf_state *state, const char *name
     c->bytes_max = options->bytes_max ? options->bytes_max : BYTES_MAX;
     list_init(&c->records);
     load(c);
+    raise_next_id(c); /* after it: ids above the last one need no search */
     return c;
 }
 
