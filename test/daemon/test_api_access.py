@@ -9,8 +9,9 @@ import signal
 import socket
 import ssl
 import stat
+import subprocess
 
-from service import Case, UnixHttp, run, wait_until
+from service import INFORMERD, Case, UnixHttp, run, wait_until
 
 OTHER_UID = 4711
 TOKEN = 'a-token-of-the-test-0123456789'
@@ -76,6 +77,14 @@ class Access(Case):
         self.daemon = self.start(self.conf(**changes))
         self.wait_ready()
         return self.daemon
+
+    def test_check_config_reports_readers_that_cannot_be_used(self):
+        for reader, why in (({'token_file': '/nonexistent/token'}, "file '/nonexistent/token': No such file or directory"),
+                            ({'group': 'no-such-group'}, "group 'no-such-group': no such group")):
+            path = self.write_conf(self.conf(api={'readers': [{'name': 'ops', **reader}]}))
+            done = subprocess.run([INFORMERD, '--check-config', '-c', path], capture_output=True, text=True)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn(f"warning: api.readers: 'ops': {why}\n", done.stdout)
 
     # ---- the Unix socket ----
 

@@ -1,7 +1,8 @@
 /*
- * check_dirs.c - for --check-config: whether the state directory and the event logs can be written.
+ * check_dirs.c - for --check-config: whether the state directory and the event logs can be written, and readers and
+ * handlers have what they need.
  *
- * Nothing is created or opened. The answers are those for the user who runs the check, so each
+ * Nothing is created, and only token files are opened. The answers are those for the user who runs the check, so each
  * result is a warning: the service may run as another user.
  */
 #include "daemon/cli/check_dirs.h"
@@ -12,9 +13,11 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "daemon/access/reader.h"
 #include "daemon/conf/conf_dirs.h"
 #include "daemon/handler/handler_kind.h"
 #include "daemon/output/sink.h"
+#include "wire/tls/tls_digest.h"
 
 /* The directory that contains the absolute @path. The caller frees it. */
 static char *parent_of(const char *path)
@@ -90,18 +93,33 @@ static char *check_handler(const struct conf_handler *handler)
     return line;
 }
 
+/* The first reader whose group or token file cannot be used. The service does not start with it. */
+static char *check_readers(const struct conf *conf)
+{
+    static const unsigned char no_key[TLS_DIGEST_KEY]; /* the digests are not kept */
+    struct tls_digest *digest = tls_digest_new(no_key);
+    struct api_readers readers = {0};
+    struct inf_error err;
+    char *line =
+        api_readers_load(&conf->api, digest, &readers, &err) < 0 ? xstrdup(err.text) : NULL;
+    api_readers_free(&readers);
+    tls_digest_free(digest);
+    return line;
+}
+
+static void check_one(char *line, void (*warn)(void *ctx, const char *line), void *ctx)
+{
+    if (line)
+        warn(ctx, line);
+    free(line);
+}
+
 void check_dirs(const struct conf *conf, void (*warn)(void *ctx, const char *line), void *ctx)
 {
-    for (size_t i = 0; i <= conf->n_event_logs; i++) {
-        char *line = i ? check_event_log(&conf->event_logs[i - 1]) : check_state_dir(conf);
-        if (line)
-            warn(ctx, line);
-        free(line);
-    }
-    for (size_t i = 0; i < conf->n_handlers; i++) {
-        char *line = check_handler(&conf->handlers[i]);
-        if (line)
-            warn(ctx, line);
-        free(line);
-    }
+    check_one(check_state_dir(conf), warn, ctx);
+    for (size_t i = 0; i < conf->n_event_logs; i++)
+        check_one(check_event_log(&conf->event_logs[i]), warn, ctx);
+    check_one(check_readers(conf), warn, ctx);
+    for (size_t i = 0; i < conf->n_handlers; i++)
+        check_one(check_handler(&conf->handlers[i]), warn, ctx);
 }
