@@ -115,12 +115,20 @@ INF_API void inf_store_select(const struct inf_store *store, const char *ns,
  * The same in slices, for caches that are too large for one call: examines at most @budget objects
  * and continues after @cursor, which is at its start in the first call and is ended by the caller.
  *
- * Uses no index. Returns true when all objects were examined; false if the budget was used up, or
- * @each returned false.
+ * Uses an index like inf_store_select(): then only its objects count. Returns true when all objects were
+ * examined; false if the budget was used up, or @each returned false.
  */
 INF_API bool inf_store_select_some(const struct inf_store *store, const char *ns,
                                    const struct inf_selector *selector, struct inf_cursor *cursor,
                                    size_t budget, inf_object_fn *each, void *ctx);
+
+/**
+ * Whether inf_store_select() and inf_store_select_some() now use an index for @selector. If both labels and
+ * fields are selected, use the field selector for the call if it is indexed, else the label selector, and
+ * compare the other one with inf_selector_matches().
+ */
+INF_API bool inf_store_is_indexed(const struct inf_store *store,
+                                  const struct inf_selector *selector);
 
 /**
  * Receives one value, valid until the next change, and the number of objects that have it. Returns

@@ -273,17 +273,23 @@ static bool names_may_match(const void *selector, const struct inf_object *held)
     return true;
 }
 
-/* Uses an index if one of the fields has one. */
-static bool select_by_index(const struct inf_store *store, const struct object_query *query,
-                            const struct inf_selector *selector, inf_object_fn *each, void *ctx)
+/* The first requirement whose objects can be found by an index; NULL if there is none. Objects without
+ * the field have an empty value, and are in no index. */
+static const struct selector_term *indexed_term(const struct inf_store *store,
+                                                const struct inf_selector *selector)
 {
-    for (size_t i = 0; i < selector->count; i++) {
+    for (size_t i = 0; selector->kind == SELECT_BY_FIELDS && i < selector->count; i++) {
         const struct selector_term *term = &selector->terms[i];
         if (term->op == SELECT_EQUAL && term->values[0].len &&
-            store_by_indexed_path(store, term->path, term->values[0], query, each, ctx))
-            return true;
+            store_has_indexed_path(store, term->path))
+            return term;
     }
-    return false;
+    return NULL;
+}
+
+bool inf_store_is_indexed(const struct inf_store *store, const struct inf_selector *selector)
+{
+    return selector && indexed_term(store, selector);
 }
 
 static bool is_by_labels(const struct inf_selector *selector)
@@ -291,32 +297,34 @@ static bool is_by_labels(const struct inf_selector *selector)
     return !selector_is_everything(selector) && selector->kind == SELECT_BY_LABELS;
 }
 
-/* Evaluates a selector by labels once per label set. Fields have no such sets: unless there is an index,
- * every object is examined. */
 void inf_store_select(const struct inf_store *store, const char *ns,
                       const struct inf_selector *selector, inf_object_fn *each, void *ctx)
 {
     struct label_query labels = {.ns = ns, .matches = matches_labels, .selector = selector};
-    struct object_query fields = {ns, names_may_match, matches_object, selector};
     struct inf_cursor cursor = INF_CURSOR_START;
     if (selector_is_nothing(selector))
         return;
     if (selector_is_everything(selector))
         store_each(store, ns, each, ctx);
-    else if (is_by_labels(selector) ? !store_few_by_labels(store, &labels, each, ctx)
-                                    : !select_by_index(store, &fields, selector, each, ctx))
+    else if (!is_by_labels(selector) || !store_few_by_labels(store, &labels, each, ctx))
         inf_store_select_some(store, ns, selector, &cursor, SIZE_MAX, each, ctx);
     inf_cursor_end(&cursor);
 }
 
+/* Evaluates a selector by labels once per label set. Fields have no such sets: unless there is an index,
+ * every object is examined. */
 bool inf_store_select_some(const struct inf_store *store, const char *ns,
                            const struct inf_selector *selector, struct inf_cursor *cursor,
                            size_t budget, inf_object_fn *each, void *ctx)
 {
     struct label_query labels = {.ns = ns, .matches = matches_labels, .selector = selector};
     struct object_query fields = {ns, names_may_match, matches_object, selector};
+    const struct selector_term *term = selector ? indexed_term(store, selector) : NULL;
     if (selector_is_nothing(selector))
         return true;
+    if (term)
+        return store_by_indexed_path(store, term->path, term->values[0], &fields, cursor, &budget,
+                                     each, ctx);
     return is_by_labels(selector) ? store_by_labels(store, &labels, cursor, &budget, each, ctx)
                                   : store_by_query(store, &fields, cursor, &budget, each, ctx);
 }

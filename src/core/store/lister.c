@@ -16,7 +16,9 @@
 #include "core/store/store.h"
 
 enum {
-    SORT_FRACTION = 8, /* results of up to 1/8 of all objects are collected and sorted */
+    SORT_FRACTION = 8,  /* results of up to 1/8 of all objects are collected and sorted */
+    BUCKET_EACH = 1024, /* objects of a bucket that are compared for each slice of a walk over it */
+    SKIPPED_PER_UNIT = 8 /* objects outside of the bucket count as one that is examined */
 };
 
 const struct inf_object *inf_store_get(const struct inf_store *store, const char *ns,
@@ -156,20 +158,88 @@ static bool are_few(const struct inf_store *store, size_t n)
     return n <= inf_store_count(store) / SORT_FRACTION;
 }
 
-static void each_in_bucket(const struct inf_store *store, const struct index_bucket *bucket,
-                           inf_object_fn *each, void *ctx)
+/* Writes the first @max objects of @bucket in @ns ("": all) after the cursor to @out, which has room for
+ * the whole bucket or for twice @max, in key order. Returns their number. */
+static size_t collect_after(const struct index_bucket *bucket, const char *ns,
+                            const struct inf_cursor *cursor, size_t max,
+                            const struct inf_object **out)
+{
+    const struct inf_object *bound = NULL; /* there are @max before it */
+    size_t n = 0;
+    list_for_each(node, &bucket->members) {
+        const struct inf_object *object =
+            container_of(node, struct member, in_bucket)->entry->object;
+        struct str key = object_key(object);
+        if ((*ns && strcmp(inf_object_namespace(object), ns) != 0) ||
+            (cursor->last && str_cmp(key, object_key(cursor->last)) <= 0) ||
+            (bound && str_cmp(key, object_key(bound)) > 0))
+            continue;
+        out[n++] = object;
+        if (n / 2 >= max) {
+            index_sort(out, n);
+            n = max;
+            bound = out[n - 1];
+        }
+    }
+    index_sort(out, n);
+    return n < max ? n : max;
+}
+
+/* Takes the next objects from the bucket itself, which has no order. */
+static bool collect_bucket(const struct inf_store *store, const struct index_bucket *bucket,
+                           const struct object_query *query, struct inf_cursor *cursor,
+                           size_t *budget, inf_object_fn *each, void *ctx)
+{
+    size_t room = *budget < bucket->count / 2 ? 2 * *budget : bucket->count, n, i = 0;
+    const struct inf_object **objects = xcalloc(room, sizeof(*objects)), *last = NULL;
+    bool more = true;
+    n = collect_after(bucket, query->ns, cursor, *budget, objects);
+    for (; more && i < n; i++, --*budget) {
+        last = objects[i];
+        more = call_if_matches(store, query, last, each, ctx);
+    }
+    if (last) {
+        inf_object_unref(cursor->last);
+        *cursor = (struct inf_cursor){inf_object_ref(last), NULL, 0};
+    }
+    free(objects);
+    return more && *budget > 0;
+}
+
+/* Walks over all objects, which are in order, and skips those outside of the bucket. */
+static bool walk_bucket(const struct inf_store *store, const struct index_bucket *bucket,
+                        const struct object_query *query, struct inf_cursor *cursor, size_t *budget,
+                        inf_object_fn *each, void *ctx)
 {
     const struct index_set *set = &store_current(store)->indexes;
-    struct entry_range range = generation_range(store_current(store), "");
-    struct entry *e;
+    struct entry_range range = generation_range_after(store_current(store), query->ns, cursor);
+    struct entry *e, *last = NULL;
+    size_t skipped = 0;
     bool more = true;
-    if (are_few(store, bucket->count)) {
-        const struct inf_object **objects = xcalloc(bucket->count, sizeof(*objects));
-        each_sorted(store, objects, index_collect(bucket, objects), "", each, ctx);
-        return;
+    while (more && *budget && (e = entry_range_next(&range))) {
+        bool is_in = index_is_in(set, e, bucket);
+        last = e;
+        if (is_in)
+            more = call_if_matches(store, query, e->object, each, ctx);
+        if (is_in || ++skipped % SKIPPED_PER_UNIT == 0)
+            --*budget;
     }
-    while (more && (e = entry_range_next(&range)))
-        more = !index_is_in(set, e, bucket) || call_each(store, each, ctx, e->object);
+    remember_last(store, cursor, last);
+    return more && *budget > 0;
+}
+
+/* Collecting is for buckets that are much smaller than the store. Each slice compares the whole bucket:
+ * it must be small, or be read in one slice. */
+static bool each_in_bucket(const struct inf_store *store, const struct index_bucket *bucket,
+                           const struct object_query *query, struct inf_cursor *cursor,
+                           size_t *budget, inf_object_fn *each, void *ctx)
+{
+    bool small = bucket->count <= BUCKET_EACH || bucket->count <= *budget;
+    if (!*budget)
+        return false;
+    if (small && are_few(store, bucket->count))
+        return collect_bucket(store, bucket, query, cursor, budget, each, ctx);
+    return walk_bucket(store, bucket, query, cursor, budget, each, ctx);
 }
 
 /* Objects without a namespace are no range: there may be others between them. */
@@ -182,56 +252,58 @@ static void each_without_namespace(const struct inf_store *store, inf_object_fn 
         more = *inf_object_namespace(e->object) || call_each(store, each, ctx, e->object);
 }
 
+static bool matches_any(const void *selector, const struct inf_object *object)
+{
+    (void)selector;
+    (void)object;
+    return true;
+}
+
 int inf_store_by_index(const struct inf_store *store, const char *index, const char *value,
                        inf_object_fn *each, void *ctx)
 {
+    static const struct object_query all = {"", matches_any, matches_any, NULL};
     const struct index_set *set = &store_current(store)->indexes;
     const struct tree *buckets = index_named(set, index);
     const struct index_bucket *bucket = buckets ? index_bucket(buckets, str_of(value)) : NULL;
+    struct inf_cursor cursor = INF_CURSOR_START;
+    size_t budget = SIZE_MAX;
     if (!buckets)
         return -INF_EINVAL;
     if (!bucket)
         return 0;
     if (buckets != &set->namespaces)
-        each_in_bucket(store, bucket, each, ctx);
+        each_in_bucket(store, bucket, &all, &cursor, &budget, each, ctx);
     else if (*value)
         store_each(store, value, each, ctx);
     else
         each_without_namespace(store, each, ctx);
+    inf_cursor_end(&cursor);
     return 0;
 }
 
-struct filtered {
-    const struct inf_store *store;
-    const struct object_query *query;
-    inf_object_fn *each;
-    void *ctx;
-};
-
-static bool call_filtered(void *ctx, const struct inf_object *object)
+/* The buckets of a complete index by @path; NULL if there is none. */
+static const struct tree *index_of_path(const struct index_set *set, const struct inf_path *path)
 {
-    const struct filtered *f = ctx;
-    if (*f->query->ns && strcmp(inf_object_namespace(object), f->query->ns) != 0)
-        return true;
-    return call_if_matches(f->store, f->query, object, f->each, f->ctx);
+    for (size_t i = 0; i < set->n_defs && !set->incomplete; i++)
+        if (index_is_by_path(&set->defs[i], path))
+            return &set->trees[INDEX_DEFS + i];
+    return NULL;
+}
+
+bool store_has_indexed_path(const struct inf_store *store, const struct inf_path *path)
+{
+    return index_of_path(&store_current(store)->indexes, path) != NULL;
 }
 
 bool store_by_indexed_path(const struct inf_store *store, const struct inf_path *path,
-                           struct str value, const struct object_query *query, inf_object_fn *each,
+                           struct str value, const struct object_query *query,
+                           struct inf_cursor *cursor, size_t *budget, inf_object_fn *each,
                            void *ctx)
 {
-    const struct index_set *set = &store_current(store)->indexes;
-    struct filtered filtered = {store, query, each, ctx};
-    const struct index_bucket *bucket;
-    for (size_t i = 0; i < set->n_defs; i++) {
-        if (set->incomplete || !index_is_by_path(&set->defs[i], path))
-            continue;
-        bucket = index_bucket(&set->trees[INDEX_DEFS + i], value);
-        if (bucket)
-            each_in_bucket(store, bucket, call_filtered, &filtered);
-        return true;
-    }
-    return false;
+    const struct tree *buckets = index_of_path(&store_current(store)->indexes, path);
+    const struct index_bucket *bucket = index_bucket(buckets, value);
+    return !bucket || each_in_bucket(store, bucket, query, cursor, budget, each, ctx);
 }
 
 int inf_store_index_values(const struct inf_store *store, const char *index,

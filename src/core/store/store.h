@@ -189,11 +189,15 @@ struct object_query {
 bool store_by_query(const struct inf_store *store, const struct object_query *query,
                     struct inf_cursor *cursor, size_t *budget, inf_object_fn *each, void *ctx);
 
-/* The same in one call, examining only the objects that have @value in an index by @path. Returns false
- * without calling @each if no complete index has that path. */
+/* The same, examining only the objects that have @value in the index by @path, which must exist. A slice
+ * of it may be followed by one of store_by_query(), and the reverse. */
 bool store_by_indexed_path(const struct inf_store *store, const struct inf_path *path,
-                           struct str value, const struct object_query *query, inf_object_fn *each,
+                           struct str value, const struct object_query *query,
+                           struct inf_cursor *cursor, size_t *budget, inf_object_fn *each,
                            void *ctx);
+
+/* Whether a complete index has that path. It may be gone after a change. */
+bool store_has_indexed_path(const struct inf_store *store, const struct inf_path *path);
 
 /*
  * Calls @each for the objects in @ns ("": all) whose labels match, in key order, until it returns

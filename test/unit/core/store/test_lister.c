@@ -9,7 +9,9 @@
 #include <cmocka.h>
 
 #include "base/buf.h"
+#include "builders.h"
 #include "core/object/object.h"
+#include "core/store/index_path.h"
 #include "core/store/store.h"
 #include "index_world.h"
 
@@ -206,6 +208,108 @@ static void a_callback_may_read(void **state)
     assert_out(f, "n/a ( n/b n/a ) n/c ( n/b n/a ) ");
 }
 
+/* ---- fields ---- */
+
+enum {
+    THINGS = 9000,
+};
+
+/* Not in key order. One of 8 has the node `eighth`, one of 100 `few`, the others `most`. */
+static void fill(struct inf_store *store)
+{
+    for (int i = 0; i < THINGS; i++) {
+        int n = i * 7919 % THINGS;
+        struct inf_object *object;
+        char key[16];
+        snprintf(key, sizeof(key), "n%d/%04d", n % 3, n);
+        object = thing(key, (uint64_t)i + 1, "",
+                       n % 8 == 0     ? "eighth"
+                       : n % 100 == 1 ? "few"
+                                      : "most",
+                       n % 2 ? "odd" : "even");
+        store_put(store, object, INF_LIVE, silent, NULL);
+        inf_object_unref(object);
+    }
+}
+
+/* Prints the objects, and returns the number of slices. */
+static size_t print_slices(struct index_world *f, const struct inf_store *store, const char *ns,
+                           const struct inf_selector *selector, size_t slice)
+{
+    struct inf_cursor cursor = INF_CURSOR_START;
+    size_t slices = 1;
+    buf_clear(&f->out);
+    while (!inf_store_select_some(store, ns, selector, &cursor, slice, print_key, f))
+        slices++;
+    inf_cursor_end(&cursor);
+    buf_putc(&f->out, '\0');
+    return slices;
+}
+
+static void assert_same_slices(struct index_world *f, const struct inf_store *indexed,
+                               const struct inf_store *plain, const char *ns, const char *fields)
+{
+    static const size_t sizes[] = {1, 7, 64, 1000, SIZE_MAX};
+    struct inf_selector *selector = selector_from(inf_selector_parse_fields, fields);
+    struct buf expected;
+    assert_true(inf_store_is_indexed(indexed, selector));
+    assert_false(inf_store_is_indexed(plain, selector));
+    print_slices(f, plain, ns, selector, SIZE_MAX);
+    expected = f->out;
+    f->out = (struct buf){0};
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+        size_t slices = print_slices(f, indexed, ns, selector, sizes[i]);
+        assert_string_equal(f->out.bytes, expected.bytes);
+        assert_true(slices <= 1 + THINGS / sizes[i]);
+    }
+    buf_free(&expected);
+    inf_selector_free(selector);
+}
+
+static void a_walk_by_index_equals_one_over_all_objects(void **state)
+{
+    static const char *const fields[] = {"spec.node=few",
+                                         "spec.node=eighth",
+                                         "spec.node=most",
+                                         "spec.node=none",
+                                         "spec.node=few,spec.tags=odd",
+                                         "spec.tags!=odd,spec.node=eighth"};
+    struct index_world *f = *state;
+    struct inf_path *path = path_from("spec.node");
+    struct index_def def = index_by_path("by-node", path);
+    struct inf_store *indexed = store_new(&(struct siphash_key){1, 2}, &def, 1);
+    struct inf_store *plain = store_new(&(struct siphash_key){1, 2}, NULL, 0);
+    fill(indexed);
+    fill(plain);
+    for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++) {
+        assert_same_slices(f, indexed, plain, "", fields[i]);
+        assert_same_slices(f, indexed, plain, "n1", fields[i]);
+    }
+    while (!store_free_some(indexed, 1000))
+        continue;
+    while (!store_free_some(plain, 1000))
+        continue;
+    inf_path_free(path);
+}
+
+static void only_equal_values_are_found_by_index(void **state)
+{
+    static const char *const fields[] = {"spec.node!=a", "spec.node=", "spec.tags=a", ""};
+    struct inf_path *path = path_from("spec.node");
+    struct index_def def = index_by_path("by-node", path);
+    struct inf_store *store = store_new(&(struct siphash_key){1, 2}, &def, 1);
+    (void)state;
+    assert_false(inf_store_is_indexed(store, NULL));
+    for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++) {
+        struct inf_selector *selector = selector_from(inf_selector_parse_fields, fields[i]);
+        assert_false(inf_store_is_indexed(store, selector));
+        inf_selector_free(selector);
+    }
+    while (!store_free_some(store, 1))
+        continue;
+    inf_path_free(path);
+}
+
 #define IN_STORE(test) \
     cmocka_unit_test_setup_teardown(test, index_world_set_up, index_world_tear_down)
 
@@ -221,6 +325,8 @@ int main(void)
         IN_STORE(a_selective_query_examines_few_objects),
         IN_STORE(a_query_that_selects_much_walks_all_objects),
         IN_STORE(a_callback_may_read),
+        IN_STORE(a_walk_by_index_equals_one_over_all_objects),
+        IN_STORE(only_equal_values_are_found_by_index),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

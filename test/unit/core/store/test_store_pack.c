@@ -371,7 +371,7 @@ static void selectors_expand_only_what_matches(void **state)
     select_by(f, inf_selector_parse_fields, "spec.nodeName=node-77", 0);
     assert_int_equal(expansions(), 0);
     select_by(f, inf_selector_parse_fields, "spec.nodeName=node-3,metadata.name=web-13", 1);
-    assert_int_equal(expansions(), PODS / 10);
+    assert_int_equal(expansions(), 1);
     select_by(f, inf_selector_parse_fields, "state=1", PODS); /* neither a name nor an index */
     assert_int_equal(expansions(), PODS);
 }
@@ -392,6 +392,27 @@ static void a_walk_without_an_index_is_sliced(void **state)
     inf_cursor_end(&cursor);
     assert_int_equal(count, PODS);
     assert_int_equal(slices, PODS / 7 + 1);
+    inf_selector_free(selector);
+}
+
+static void a_walk_by_an_index_is_sliced(void **state)
+{
+    struct fixture *f = *state;
+    struct inf_selector *selector =
+        selector_from(inf_selector_parse_fields, "spec.nodeName=node-3");
+    struct inf_cursor cursor = INF_CURSOR_START;
+    size_t count = 0;
+    fill(f);
+    expansions();
+    for (size_t n = 0; n < PODS / 10; n++) {
+        assert_false(
+            inf_store_select_some(f->store, "shop", selector, &cursor, 1, count_pod, &count));
+        assert_int_equal(count, n + 1);
+        assert_int_equal(expansions(), 1);
+    }
+    assert_true(inf_store_select_some(f->store, "shop", selector, &cursor, 1, count_pod, &count));
+    assert_int_equal(count, PODS / 10);
+    inf_cursor_end(&cursor);
     inf_selector_free(selector);
 }
 
@@ -443,6 +464,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(readers_expand_only_what_they_return, set_up, tear_down),
         cmocka_unit_test_setup_teardown(selectors_expand_only_what_matches, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_walk_without_an_index_is_sliced, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_walk_by_an_index_is_sliced, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_change_expands_the_old_state_and_a_repetition_nothing,
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_relist_expands_only_what_differs, set_up, tear_down),
