@@ -51,6 +51,15 @@ bool api_selector_implies(const struct inf_selector *requested, const char *watc
     return implied;
 }
 
+size_t api_selector_count(const struct inf_selector *selector)
+{
+    struct str rest = str_of(selector ? inf_selector_text(selector) : "");
+    size_t n = 0;
+    for (; rest.len; n++)
+        next_requirement(&rest);
+    return n;
+}
+
 /* ---- the fields of a selector ---- */
 
 /* Past the brackets at @at, before @end. */

@@ -13,6 +13,9 @@
 bool api_selector_implies(const struct inf_selector *requested, const char *watched,
                           bool by_labels);
 
+/* The number of requirements of @selector (NULL: 0). */
+size_t api_selector_count(const struct inf_selector *selector);
+
 /* Whether a term of @fields (NULL: none) is in a field at @path, or contains it. The parts in brackets are
  * taken for equal. */
 bool api_selector_uses(const struct inf_selector *fields, const char *path);

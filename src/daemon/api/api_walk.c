@@ -3,7 +3,8 @@
  *
  * Normal path: the store's own walk visits the objects that match now. Before each of them, the kept
  * states with a smaller key are emitted; an object with a kept state is replaced by it, or left out if
- * it did not exist at the start. At the end the remaining kept states follow.
+ * it did not exist at the start. At the end the remaining kept states follow. If a requirement of the
+ * field selector has an index, the store examines only the objects of its value.
  *
  * While a new list replaces the cache, readers see the new objects before the changes were reported:
  * a walk that began before waits for them. A walk over a store that is gone, or with too many changes,
@@ -18,10 +19,12 @@
 #include "base/base.h"
 #include "base/str.h"
 #include "daemon/api/api_feed.h"
+#include "daemon/api/api_selector.h"
 
 enum {
-    EXAMINED = 256,         /* objects between two looks at the clock, if few are selected */
-    EXAMINED_BY_FIELDS = 4, /* the same if up to 128 field terms are evaluated for each */
+    EXAMINED = 256,          /* objects between two looks at the clock, if few are selected */
+    EXAMINED_BY_FIELDS = 32, /* the same if each is expanded to compare its fields, ... */
+    FIELDS_COMPARED = 512,   /* ... but fewer if this limit is less: a selector may have 128 */
 };
 
 /* The state of an object at the start of the walk. */
@@ -67,6 +70,15 @@ static struct str str_of_buf(const struct buf *b)
 
 /* ---- life ---- */
 
+/* The number of objects to examine between two looks at the clock. */
+static size_t examined_at_once(const struct inf_selector *fields)
+{
+    size_t n = api_selector_count(fields);
+    if (!n)
+        return EXAMINED;
+    return n < FIELDS_COMPARED / EXAMINED_BY_FIELDS ? EXAMINED_BY_FIELDS : FIELDS_COMPARED / n;
+}
+
 void api_walk_start(struct api_walk *w, struct api_feed *feed, const struct api_request *request,
                     void (*on_ready)(struct api_walk *walk))
 {
@@ -76,6 +88,7 @@ void api_walk_start(struct api_walk *w, struct api_feed *feed, const struct api_
         .ns = request->ns ? request->ns : "",
         .labels = request->labels,
         .fields = request->fields,
+        .examined = examined_at_once(request->fields),
         .replacements = feed->replacements,
         .cursor = INF_CURSOR_START,
         .on_ready = on_ready,
@@ -215,16 +228,24 @@ static bool visit(void *ctx, const struct inf_object *object)
         if (undone)
             return more;
     }
-    /* the store has evaluated one selector */
-    if (w->labels && w->fields && !inf_selector_matches(w->fields, object))
+    if (!inf_selector_matches(w->other, object))
         return more;
     return w->each(w->ctx, object) && more;
 }
 
+/* Continues the walk over the store with the selector for which it has an index: either the fields or
+ * the label sets. It may differ from that of the last slice. Returns true at the end. */
+static bool select_some(struct api_walk *w)
+{
+    const struct inf_store *store = w->feed->store;
+    bool by_fields = !w->labels || inf_store_is_indexed(store, w->fields);
+    w->other = by_fields ? w->labels : w->fields;
+    return inf_store_select_some(store, w->ns, by_fields ? w->fields : w->labels, &w->cursor,
+                                 w->examined, visit, w);
+}
+
 enum api_walk_result api_walk_some(struct api_walk *w, inf_object_fn *each, void *ctx)
 {
-    size_t budget = w->fields ? EXAMINED_BY_FIELDS : EXAMINED;
-    const struct inf_selector *selector = w->labels ? w->labels : w->fields;
     bool more = true;
     if (w->overflow || !w->feed->store)
         return API_WALK_LOST;
@@ -233,8 +254,7 @@ enum api_walk_result api_walk_some(struct api_walk *w, inf_object_fn *each, void
         return API_WALK_WAIT;
     w->each = each;
     w->ctx = ctx;
-    if (!w->walked &&
-        !inf_store_select_some(w->feed->store, w->ns, selector, &w->cursor, budget, visit, w)) {
+    if (!w->walked && !select_some(w)) {
         if (w->cursor.last)
             put_key(&w->position, w->cursor.last);
         return API_WALK_MORE;

@@ -41,6 +41,7 @@ struct api_walk {
     const char *ns;                    /* borrowed; "": all */
     const struct inf_selector *labels; /* borrowed; NULL: any */
     const struct inf_selector *fields;
+    size_t examined;       /* objects at once */
     unsigned replacements; /* of the feed at the start */
 
     struct inf_cursor cursor;
@@ -54,7 +55,8 @@ struct api_walk {
     bool waits; /* for on_ready */
     void (*on_ready)(struct api_walk *walk);
 
-    inf_object_fn *each; /* during api_walk_some() */
+    const struct inf_selector *other; /* that the store does not evaluate, during api_walk_some() */
+    inf_object_fn *each;              /* the same */
     void *ctx;
 };
 

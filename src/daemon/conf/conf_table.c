@@ -245,8 +245,8 @@ static const struct conf_option watch_options[] = {
      .of = &conf_type_noise, .taken_over = true, .example = "[heartbeats, status.lastScaleTime]",
      .max = RULES_MAX},
     {"indexes", &conf_type_indexes, AT(indexes), "{}",
-     .help = "index objects by the values of these field paths, for /informerd/v1/indexes of the "
-             "local API; a state dump counts the values",
+     .help = "index objects by the values of these field paths, for /informerd/v1/indexes and field "
+             "selectors of the local API; a state dump counts the values",
      .max = 16},
     {"cache", &conf_type_choice, AT(cache), "(the top-level option cache)",
      .help = "how the objects of this watch are held in memory", .choices = caches,
