@@ -303,6 +303,24 @@ class Check(Case):
         self.assertIn('kind: ClusterRole\nmetadata:\n  name: informerd\nrules:\n  - apiGroups: [""]\n'
                       '    resources: [namespaces, pods]\n', self.rbac(conf)[0])
 
+    def test_roles_for_the_local_api_include_definitions_of_custom_resources(self):
+        rule = ('  - apiGroups: ["apiextensions.k8s.io"]\n    resources: [customresourcedefinitions]\n'
+                '    resourceNames: [widgets.example.com, gadgets.example.com]\n    verbs: [get]\n')
+        watches = [{'resource': 'widgets.example.com/v1', 'namespaces': ['a', 'b']}, {'resource': 'deployments.apps'},
+                   {'resource': 'gadgets.example.com/v1', 'namespaces': ['b']}]
+        reader = {'name': 'r', 'uid': 1}
+        for more in ({'socket': {'path': '/run/x.sock'}}, {'api': {'listen': '127.0.0.1:1'}}, {'api': {'readers': [reader]}}):
+            with self.subTest(more):
+                text = self.rbac(self.conf(watches, **more, state_dir=str(self.folder)))[0]
+                self.assertEqual(text.count(rule), 1)
+                self.assertIn('    resources: [deployments]\n    verbs: [list, watch]\n' + rule, text)
+                alone = self.rbac(self.conf(watches[:1] + watches[2:], **more, state_dir=str(self.folder)))[0]
+                self.assertIn('kind: ClusterRole\nmetadata:\n  name: informerd\nrules:\n' + rule + '---\n', alone)
+                self.assertEqual(alone.count('kind: ClusterRoleBinding\n'), 1)
+                builtin = self.rbac(self.conf(watches[1:2], **more, state_dir=str(self.folder)))[0]
+                self.assertNotIn('customresourcedefinitions', builtin)
+        self.assertNotIn('customresourcedefinitions', self.rbac(self.conf(watches))[0])
+
     def test_binds_users_groups_and_service_accounts(self):
         conf = self.conf([{'resource': 'pods'}])
         for arguments, subject in (

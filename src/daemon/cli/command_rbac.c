@@ -5,7 +5,9 @@
  * without a group), then each needed resource becomes a rule with the verbs list and watch.
  * Resources watched in all namespaces go to one ClusterRole, the others to a Role in each
  * namespace, each with a binding. Nothing is granted twice: a Role omits what the ClusterRole
- * grants. If a name cannot be resolved, nothing is printed to stdout and the errors go to stderr.
+ * grants. With the local API, the ClusterRole also permits to get the definitions of the custom
+ * resources, for the columns of tables. If a name cannot be resolved, nothing is printed to stdout and
+ * the errors go to stderr.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -14,6 +16,7 @@
 #include <sysexits.h>
 
 #include "base/alloc.h"
+#include "base/builtin_resource.h"
 #include "base/text/json_string.h"
 #include "daemon/cli/command.h"
 #include "daemon/cli/preflight.h"
@@ -68,6 +71,7 @@ static int rbac_parse(void *options, int argc, char **argv)
 struct grants {
     const struct preflight_result **list;
     size_t count;
+    bool local_api; /* and what it needs */
 };
 
 static bool same_scope(const struct preflight_result *a, const struct preflight_result *b)
@@ -104,6 +108,36 @@ static bool is_first(const struct grants *g, size_t i,
     return true;
 }
 
+static bool same_resource(const struct preflight_result *a, const struct preflight_result *b)
+{
+    return strcmp(a->group, b->group) == 0 && strcmp(a->name, b->name) == 0;
+}
+
+/* Whether the local API reads the definition of the i-th resource, which no earlier grant has. */
+static bool needs_definition(const struct grants *g, size_t i)
+{
+    const struct preflight_result *r = g->list[i];
+    return g->local_api && *r->group && !builtin_resource_find(r->group, r->name) &&
+           is_first(g, i, same_resource);
+}
+
+/* The rule for the definitions that the local API reads, if there are any: see api_columns.c. */
+static void put_definitions_rule(struct buf *out, const struct grants *g)
+{
+    bool any = false;
+    for (size_t i = 0; i < g->count; i++) {
+        if (!needs_definition(g, i))
+            continue;
+        buf_puts(out, any ? ", "
+                          : "  - apiGroups: [\"apiextensions.k8s.io\"]\n"
+                            "    resources: [customresourcedefinitions]\n    resourceNames: [");
+        buf_printf(out, "%s.%s", g->list[i]->name, g->list[i]->group);
+        any = true;
+    }
+    if (any)
+        buf_puts(out, "]\n    verbs: [get]\n");
+}
+
 /* One rule per API group. */
 static void put_rules(struct buf *out, const struct grants *g, const struct preflight_result *scope)
 {
@@ -117,6 +151,8 @@ static void put_rules(struct buf *out, const struct grants *g, const struct pref
                 buf_printf(out, "%s%s", j > i ? ", " : "", g->list[j]->name);
         buf_puts(out, "]\n    verbs: [list, watch]\n");
     }
+    if (!scope->ns)
+        put_definitions_rule(out, g);
 }
 
 /* ---- roles and bindings ---- */
@@ -169,10 +205,24 @@ static void put_role(struct buf *out, const struct grants *g, const struct prefl
     put_subject(out, o);
 }
 
-static void put_roles(struct buf *out, const struct cluster_check *check,
+/* Whether a ClusterRole is needed for the definitions alone. */
+static bool lacks_cluster_role(const struct grants *g)
+{
+    bool needed = false;
+    for (size_t i = 0; i < g->count; i++) {
+        if (!g->list[i]->ns)
+            return false;
+        needed |= needs_definition(g, i);
+    }
+    return needed;
+}
+
+static void put_roles(struct buf *out, const struct cluster_check *check, bool local_api,
                       const struct rbac_options *o)
 {
-    struct grants g = {.list = xcalloc(check->n_results + 1, sizeof(*g.list))};
+    static const struct preflight_result all_namespaces = {.ns = NULL};
+    struct grants g = {.list = xcalloc(check->n_results + 1, sizeof(*g.list)),
+                       .local_api = local_api};
     for (size_t i = 0; i < check->n_results; i++)
         if (!is_granted(check, i))
             g.list[g.count++] = &check->results[i];
@@ -181,6 +231,8 @@ static void put_roles(struct buf *out, const struct cluster_check *check,
     for (size_t i = 0; i < g.count; i++)
         if (is_first(&g, i, same_scope))
             put_role(out, &g, g.list[i], o);
+    if (lacks_cluster_role(&g))
+        put_role(out, &g, &all_namespaces, o);
     free(g.list);
 }
 
@@ -244,6 +296,13 @@ static int resolve_resources(struct preflight *p)
     return print_failures(p, check);
 }
 
+/* Whether clients can be served. The group of a socket or the readers alone say so too: its path may be
+ * known only to the service, from RUNTIME_DIRECTORY. */
+static bool has_local_api(const struct conf *conf)
+{
+    return conf->socket.path || conf->socket.group || conf->api.listen || conf->api.n_readers;
+}
+
 static int rbac_run(const void *options)
 {
     const struct rbac_options *o = options;
@@ -260,7 +319,7 @@ static int rbac_run(const void *options)
         p = preflight_new(&conf, cluster, PREFLIGHT_RESOURCE);
         rc = resolve_resources(p);
         if (!rc) {
-            put_roles(&out, preflight_check(p, 0), o);
+            put_roles(&out, preflight_check(p, 0), has_local_api(&conf), o);
             rc = command_print(&out);
         }
         preflight_free(p);
