@@ -49,6 +49,7 @@ class Killed(Case):
         """Without changes; returns when it has reported everything."""
         daemon = self.start(conf, env=SEGMENT)
         self.wait_ready()
+        self.log.read()  # on a slow machine this takes longer than anything that is waited for
         self.wait_equal()
         self.assertEqual(daemon.end(), 0, daemon.stderr_text())
 

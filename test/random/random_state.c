@@ -422,7 +422,7 @@ static void heal(struct story *s)
 static void crash(struct story *s)
 {
     bool gone = s->was_suspended, power = dice(s, 2);
-    uint64_t lowest = gone ? 0 : power ? s->durable : s->w.flushed;
+    uint64_t lowest = gone || power ? s->durable : s->w.flushed;
     struct inf_state_info info;
     inf_state_info(s->w.state, &info);
     s->compactions += info.compactions;
@@ -494,7 +494,7 @@ static void pass_time(struct story *s)
 static void crash_while_clearing(struct story *s)
 {
     s->w.sim.now_ms += 400 * 1000;
-    for (uint64_t ticks = dice(s, 30); ticks; ticks--)
+    for (uint64_t ticks = dice(s, 20); ticks; ticks--)
         sim_tick(&s->w.sim);
     if (!inf_state_is_active(s->w.state))
         crash(s);
@@ -518,9 +518,9 @@ static void step(struct story *s)
     else if (dice(s, 100) == 0)
         restart(s);
     s->w.disk->stuck_call = MEMORY_CALLS;
-    if (dice(s, 10) == 0) {
+    if (dice(s, s->was_suspended ? 4 : 10) == 0) {
         heal(s);
-        if (s->was_suspended && dice(s, 3) == 0)
+        if (s->was_suspended && dice(s, 4))
             crash_while_clearing(s);
         else if (s->was_suspended)
             sim_advance(&s->w.sim, dice(s, 400 * 1000));
