@@ -3,7 +3,8 @@
  *
  * The code comes over the Unix socket and is in the fragment of the address, which browsers do not send;
  * the page exchanges it for a session. If there is a display, the address is also opened in a browser: the
- * command becomes xdg-open, whose output is discarded.
+ * command becomes xdg-open, whose output is discarded. Other users can read the arguments of a program,
+ * so xdg-open gets a file that only this user can read, which redirects to the address.
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -11,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/buf.h"
 #include "ctl/ctl.h"
 
 struct page_options {
@@ -31,15 +33,41 @@ static bool has_display(void)
     return (x && x[0]) || (wayland && wayland[0]);
 }
 
-/* Does not return if there is an xdg-open. */
+/* Writes the file that redirects to @url into the user's directory for such files. The next call replaces
+ * it. Returns its path, or NULL if there is no such directory; the caller frees it. */
+static char *write_redirect(const char *url)
+{
+    const char *dir = getenv("XDG_RUNTIME_DIR");
+    char *path = dir && dir[0] == '/' ? xasprintf("%s/informerd-page.html", dir) : NULL;
+    struct buf html = {.secret = true};
+    int fd = -1;
+    bool written;
+    if (!path)
+        return NULL;
+    buf_printf(&html, "<!doctype html><meta http-equiv=\"refresh\" content=\"0;url=%s\">\n", url);
+    unlink(path); /* a new file has our owner and mode */
+    fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    written = fd >= 0 && write(fd, html.bytes, html.len) == (ssize_t)html.len;
+    if (fd >= 0)
+        close(fd);
+    buf_free(&html);
+    if (written)
+        return path;
+    free(path);
+    return NULL;
+}
+
+/* Does not return if there is an xdg-open and a directory for the file. */
 static void open_browser(const char *url)
 {
+    char *path = write_redirect(url);
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-    if (null >= 0) {
+    if (path && null >= 0) {
         dup2(null, STDOUT_FILENO);
         dup2(null, STDERR_FILENO);
+        execlp("xdg-open", "xdg-open", path, (char *)NULL);
     }
-    execlp("xdg-open", "xdg-open", url, (char *)NULL);
+    free(path);
 }
 
 /* Requests the address and a code. Returns 0, or prints the error and returns the exit code. */

@@ -7,6 +7,7 @@ import os
 import re
 import signal
 import socket
+import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -188,10 +189,14 @@ class Command(PageCase):
         opener.write_text(f'#!/bin/sh\necho "$1" >{self.folder}/opened\n')
         opener.chmod(0o755)
         path = f'{self.folder}:{os.environ["PATH"]}'
-        done = self.page(PATH=path, DISPLAY=':7')
+        done = self.page(PATH=path, DISPLAY=':7', XDG_RUNTIME_DIR=str(self.folder))
         self.assertEqual(done.returncode, 0)
-        self.assertEqual((self.folder / 'opened').read_text(), done.stdout)
+        file = Path((self.folder / 'opened').read_text().strip())  # other users can read arguments: without the code
+        self.assertEqual(stat.S_IMODE(file.stat().st_mode), 0o600)
+        self.assertIn(f'url={done.stdout.strip()}"', file.read_text())
         (self.folder / 'opened').unlink()
+        self.assertEqual(self.page(PATH=path, DISPLAY=':7', XDG_RUNTIME_DIR='').returncode, 0)
+        self.assertFalse((self.folder / 'opened').exists())
         self.assertEqual(self.page('--no-open', PATH=path, DISPLAY=':7').returncode, 0)
         self.assertFalse((self.folder / 'opened').exists())
 
