@@ -47,8 +47,7 @@ struct journal_watch {
     uint64_t unchanged;  /* likewise */
     uint64_t noise;      /* likewise, by further presets and paths */
     uint64_t gaps;
-    bool
-        compared; /* a list was compared with the saved state, and its differences are not all reported */
+    bool compared;          /* with the saved state, and the differences are not all reported */
     struct ignored ignored; /* updates of all three kinds, for each object since its last record */
 };
 
