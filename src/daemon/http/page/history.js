@@ -7,7 +7,7 @@ import {Failure, followLines} from '/page/api.js';
 import {changes, entryOf} from '/page/changes.js';
 import {findResource, resources} from '/page/discovery.js';
 import {clock, count, duration, h, plural, setText} from '/page/dom.js';
-import {VirtualList} from '/page/list.js';
+import {viewKey, VirtualList} from '/page/list.js';
 import {fillChange, makeRow} from '/page/live.js';
 import {recordView} from '/page/record.js';
 import {Timeline} from '/page/timeline.js';
@@ -206,13 +206,7 @@ class HistoryView {
   onKey(event) {
     const actions = {'+': () => this.scale(0.5), '-': () => this.scale(2), '[': () => this.move(-0.5), ']': () => this.move(0.5),
       r: () => this.setRange(this.range), '/': () => this.name.focus()};
-    if (event.key in actions)
-      actions[event.key]();
-    else if (event.key === 'Escape' && !this.pane.hidden)
-      this.closePane();
-    else
-      return this.list.onKey(event);
-    return true;
+    return viewKey(event, actions, this.pane, () => this.closePane(), this.list);
   }
 }
 

@@ -138,3 +138,12 @@ export class VirtualList {
     return true;
   }
 }
+
+/* The keys of a view with a list and a pane beside it: those in `actions`, Escape to close the pane, and those of the list. */
+export function viewKey(event, actions, pane, close, list) {
+  const action = actions[event.key] ?? (event.key === 'Escape' && !pane.hidden ? close : null);
+  if (!action)
+    return list.onKey(event);
+  action();
+  return true;
+}

@@ -6,7 +6,7 @@
 import {changes, LIMIT} from '/page/changes.js';
 import {clock, count, h, plural, rate, setText} from '/page/dom.js';
 import {filterOf} from '/page/filter.js';
-import {VirtualList} from '/page/list.js';
+import {viewKey, VirtualList} from '/page/list.js';
 import {recordView, VERBS} from '/page/record.js';
 
 const FOLD_ROWS = 400;
@@ -295,17 +295,8 @@ class LiveView {
   }
 
   onKey(event) {
-    if (event.key === '/')
-      this.text.focus();
-    else if (event.key === 'p')
-      this.pause(!this.paused);
-    else if (event.key === 'f')
-      this.toggleFold();
-    else if (event.key === 'Escape' && !this.pane.hidden)
-      this.closePane();
-    else
-      return this.list.onKey(event);
-    return true;
+    const actions = {'/': () => this.text.focus(), p: () => this.pause(!this.paused), f: () => this.toggleFold()};
+    return viewKey(event, actions, this.pane, () => this.closePane(), this.list);
   }
 }
 

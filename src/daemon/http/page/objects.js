@@ -7,7 +7,7 @@ import {Failure, followLines, getJson} from '/page/api.js';
 import {findResource, listPath, METADATA_LIST, pageLink, resources, TABLE} from '/page/discovery.js';
 import {age, count, h, plural, setText} from '/page/dom.js';
 import {labelTests} from '/page/filter.js';
-import {VirtualList} from '/page/list.js';
+import {viewKey, VirtualList} from '/page/list.js';
 import {ObjectPane} from '/page/object.js';
 
 const ALL = 'all';
@@ -269,13 +269,7 @@ class ObjectsView {
   }
 
   onKey(event) {
-    if (event.key === '/')
-      this.search.focus();
-    else if (event.key === 'Escape' && !this.paneElement.hidden)
-      this.closePane();
-    else
-      return this.list.onKey(event);
-    return true;
+    return viewKey(event, {'/': () => this.search.focus()}, this.paneElement, () => this.closePane(), this.list);
   }
 }
 

@@ -15,111 +15,20 @@
 
 #include <cmocka.h>
 
+#include "api_world.h"
 #include "base/alloc.h"
 #include "base/base.h"
 #include "builders.h"
-#include "core/store/store.h"
-#include "daemon/api/api_feed.h"
 #include "daemon/api/api_list.h"
 #include "daemon/api/api_walk.h"
 #include "daemon/api/api_watch.h"
-#include "pipe_stream.h"
-#include "sim.h"
 
-struct world {
-    struct http_server_user user;
-    struct sim sim;
-    struct pipe_dialer pipes;
-    struct http_server *server;
-    struct api api;
-    struct inf_store *store;
-    const struct table_printer *printer; /* of tables; NULL: none is requested */
-    bool gzip;                           /* clients accept it */
-    uint64_t version;
-};
-
-static const struct inf_resource pods = {
-    .group = "", .version = "v1", .name = "pods", .kind = "Pod"};
-
-static void serve(struct http_server_user *user, const struct http_server_request *request,
-                  struct http_exchange *x)
+static void put(struct api_world *w, const char *name, const char *label)
 {
-    struct world *w = container_of(user, struct world, user);
-    struct api_request r;
-    struct api_fault fault;
-    assert_int_equal(api_request_read(&r, request, &fault), 0);
-    r.gzip = w->gzip;
-    api_wait_start(api_feed_get(&w->api, w->store, &pods, w->printer), &r, x,
-                   r.page == API_LIST ? api_list_go : api_watch_go);
+    api_world_put(w, name, label, 1);
 }
 
-static const struct http_server_user_ops ops = {.on_request = serve};
-
-static int set_up(void **state)
-{
-    struct world *w = test_calloc(1, sizeof(*w));
-    sim_init(&w->sim);
-    pipe_dialer_init(&w->pipes, &w->sim);
-    w->user.ops = &ops;
-    w->server = http_server_new(&w->sim.clock, NULL, &w->user);
-    api_init(&w->api, NULL, &w->sim.clock);
-    w->store = store_new(&(struct siphash_key){1, 2}, NULL, 0);
-    *state = w;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    struct world *w = *state;
-    api_close(&w->api);
-    http_server_close(w->server);
-    sim_run(&w->sim);
-    while (w->store && !store_free_some(w->store, 100))
-        continue;
-    pipe_dialer_done(&w->pipes);
-    sim_done(&w->sim);
-    test_free(w);
-    return 0;
-}
-
-static void ignore(void *ctx, const struct inf_event *event)
-{
-    (void)ctx;
-    (void)event;
-}
-
-/* A pod n/NAME at the next version, with a label app=LABEL and about @size bytes. */
-static struct inf_object *make(struct world *w, const char *name, const char *label, int size)
-{
-    char *text = xasprintf("{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"%s\","
-                           "\"namespace\":\"n\",\"uid\":\"u-%s\",\"resourceVersion\":\"%d\","
-                           "\"labels\":{\"app\":\"%s\"}},\"spec\":{\"x\":\"%0*d\"}}",
-                           name, name, (int)++w->version, label, size, 0);
-    struct inf_object *object = object_from(text);
-    free(text);
-    return object;
-}
-
-static void put_sized(struct world *w, const char *name, const char *label, int size)
-{
-    struct inf_object *object = make(w, name, label, size);
-    store_put(w->store, object, INF_LIVE, ignore, NULL);
-    inf_object_unref(object);
-}
-
-static void put(struct world *w, const char *name, const char *label)
-{
-    put_sized(w, name, label, 1);
-}
-
-static void take_out(struct world *w, const char *name)
-{
-    struct inf_object *object = make(w, name, "x", 1);
-    store_delete(w->store, object, ignore, NULL);
-    inf_object_unref(object);
-}
-
-static struct pipe *request(struct world *w, const char *query)
+static struct pipe *request(struct api_world *w, const char *query)
 {
     char *text = xasprintf("GET /api/v1/pods?%s HTTP/1.0\r\n\r\n", query);
     struct pipe *pipe;
@@ -144,7 +53,7 @@ static void put_after(struct buf *out, const char *from, const char *key)
     buf_put(out, at, strcspn(at, "\",}"));
 }
 
-static void assert_events(struct world *w, struct pipe *pipe, const char *expected)
+static void assert_events(struct api_world *w, struct pipe *pipe, const char *expected)
 {
     struct buf out = {0};
     char *at;
@@ -178,7 +87,7 @@ static void assert_events(struct world *w, struct pipe *pipe, const char *expect
     buf_clear(&pipe->written);
 }
 
-static void assert_items(struct world *w, struct pipe *pipe, const char *expected)
+static void assert_items(struct api_world *w, struct pipe *pipe, const char *expected)
 {
     struct buf out = {0};
     const char *at;
@@ -201,11 +110,11 @@ static void assert_items(struct world *w, struct pipe *pipe, const char *expecte
 }
 
 /* A list of a to e, large objects, that has sent at least a and no more than c. */
-static struct pipe *start_list(struct world *w)
+static struct pipe *start_list(struct api_world *w)
 {
     struct pipe *pipe;
     for (const char *name = "abcde"; *name; name++)
-        put_sized(w, (const char[]){*name, '\0'}, "web", 150 * 1000);
+        api_world_put(w, (const char[]){*name, '\0'}, "web", 150 * 1000);
     http_server_accept(w->server, dialer_dial(&w->pipes.dialer, "client", 1, NULL));
     sim_tick(&w->sim);
     pipe = w->pipes.last;
@@ -216,7 +125,7 @@ static struct pipe *start_list(struct world *w)
     return pipe;
 }
 
-static void let_it_read(struct world *w, struct pipe *pipe)
+static void let_it_read(struct api_world *w, struct pipe *pipe)
 {
     pipe->clogged = false;
     sim_run(&w->sim);
@@ -226,38 +135,38 @@ static void let_it_read(struct world *w, struct pipe *pipe)
 
 static void a_list_has_one_version_while_the_store_changes(void **state)
 {
-    struct world *w = *state;
+    struct api_world *w = *state;
     struct pipe *pipe = start_list(w);
-    put(w, "a", "web");  /* sent already */
-    put(w, "d", "web");  /* changed: the old state is sent */
-    put(w, "d", "web");  /* twice */
-    take_out(w, "e");    /* deleted: sent in the old state */
-    put(w, "dd", "web"); /* added: not sent */
+    put(w, "a", "web");       /* sent already */
+    put(w, "d", "web");       /* changed: the old state is sent */
+    put(w, "d", "web");       /* twice */
+    api_world_delete(w, "e"); /* deleted: sent in the old state */
+    put(w, "dd", "web");      /* added: not sent */
     put(w, "f", "web");
-    take_out(w, "f");
+    api_world_delete(w, "f");
     let_it_read(w, pipe);
     assert_items(w, pipe, "a@1 b@2 c@3 d@4 e@5 ");
 }
 
 static void a_list_waits_while_the_cache_is_replaced(void **state)
 {
-    struct world *w = *state;
+    struct api_world *w = *state;
     struct pipe *pipe = start_list(w);
     struct generation *next = generation_new(w->store);
-    struct inf_object *object = make(w, "d", "web", 1);
+    struct inf_object *object = api_world_pod(w, "d", "web", 1);
     generation_put(next, object);
     inf_object_unref(object);
     store_flip(w->store, next, "9", INF_RELIST);
     let_it_read(w, pipe);
     assert_false(pipe_closed(pipe));
-    while (!store_emit_some(w->store, 1, ignore, NULL))
+    while (!store_emit_some(w->store, 1, api_world_ignore, NULL))
         sim_run(&w->sim);
     assert_items(w, pipe, "a@1 b@2 c@3 d@4 e@5 ");
 }
 
 static void a_list_with_too_many_changes_is_cut(void **state)
 {
-    struct world *w = *state;
+    struct api_world *w = *state;
     struct pipe *pipe = start_list(w);
     for (int i = 0; i <= API_UNDO_MAX; i++) {
         char name[16];
@@ -272,7 +181,7 @@ static void a_list_with_too_many_changes_is_cut(void **state)
 
 static void a_list_of_a_store_that_is_gone_is_cut(void **state)
 {
-    struct world *w = *state;
+    struct api_world *w = *state;
     struct pipe *pipe = start_list(w);
     while (!store_free_some(w->store, 1))
         continue;
@@ -283,7 +192,7 @@ static void a_list_of_a_store_that_is_gone_is_cut(void **state)
 
 static void a_list_is_sent_in_slices_of_the_time_budget(void **state)
 {
-    struct world *w = *state;
+    struct api_world *w = *state;
     struct pipe *pipe;
     for (const char *name = "abcdefghij"; *name; name++)
         put(w, (const char[]){*name, '\0'}, "web");
@@ -295,7 +204,7 @@ static void a_list_is_sent_in_slices_of_the_time_budget(void **state)
 
 static void a_list_of_a_later_version_waits(void **state)
 {
-    struct world *w = *state;
+    struct api_world *w = *state;
     struct pipe *pipe, *late;
     put(w, "a", "web");
     pipe = request(w, "resourceVersion=2");
@@ -315,21 +224,21 @@ static void a_list_of_a_later_version_waits(void **state)
 
 static void watches_share_the_events_after_their_version(void **state)
 {
-    struct world *w = *state;
+    struct api_world *w = *state;
     struct pipe *one, *two;
     put(w, "a", "web");
     one = request(w, "watch=1&resourceVersion=1");
     put(w, "b", "web");
     put(w, "a", "web");
     two = request(w, "watch=1&resourceVersion=2");
-    take_out(w, "b");
+    api_world_delete(w, "b");
     assert_events(w, one, "+b@2 ~a@3 -b@4 ");
     assert_events(w, two, "~a@3 -b@4 ");
 }
 
 static void a_watch_list_ends_with_a_bookmark(void **state)
 {
-    struct world *w = *state;
+    struct api_world *w = *state;
     struct pipe *pipe;
     put(w, "a", "web");
     put(w, "b", "db");
@@ -347,7 +256,7 @@ static void a_watch_list_ends_with_a_bookmark(void **state)
 
 static void objects_enter_and_leave_a_selection(void **state)
 {
-    struct world *w = *state;
+    struct api_world *w = *state;
     struct pipe *pipe;
     put(w, "a", "web");
     pipe = request(w, "watch=1&resourceVersion=1&labelSelector=app%3Dweb");
@@ -355,13 +264,13 @@ static void objects_enter_and_leave_a_selection(void **state)
     put(w, "a", "db");
     put(w, "a", "web");
     put(w, "a", "web");
-    take_out(w, "a");
+    api_world_delete(w, "a");
     assert_events(w, pipe, "-a@2 +a@4 ~a@5 -a@6 ");
 }
 
 static void a_version_that_left_the_feed_is_too_old(void **state)
 {
-    struct world *w = *state;
+    struct api_world *w = *state;
     w->api.history = 2;
     put(w, "a", "web");
     (void)request(w, "resourceVersion=0"); /* creates the feed */
@@ -373,14 +282,14 @@ static void a_version_that_left_the_feed_is_too_old(void **state)
 
 static void a_slow_watch_is_expired_and_delays_no_other(void **state)
 {
-    struct world *w = *state;
+    struct api_world *w = *state;
     struct pipe *slow, *quick;
     w->api.history = 4;
     put(w, "a", "web");
     slow = request(w, "watch=1&resourceVersion=1");
     slow->clogged = true;
     quick = request(w, "watch=1&resourceVersion=1");
-    put_sized(w, "a", "web", 200 * 1000);
+    api_world_put(w, "a", "web", 200 * 1000);
     for (int i = 0; i < 6; i++) {
         sim_run(&w->sim);
         put(w, "a", "web");
@@ -393,7 +302,7 @@ static void a_slow_watch_is_expired_and_delays_no_other(void **state)
 
 static void a_new_list_is_a_series_of_events(void **state)
 {
-    struct world *w = *state;
+    struct api_world *w = *state;
     struct generation *next;
     struct inf_object *object;
     struct pipe *pipe, *late;
@@ -401,12 +310,12 @@ static void a_new_list_is_a_series_of_events(void **state)
     put(w, "b", "web");
     pipe = request(w, "watch=1&resourceVersion=2");
     next = generation_new(w->store);
-    object = make(w, "b", "web", 1);
+    object = api_world_pod(w, "b", "web", 1);
     generation_put(next, object);
     inf_object_unref(object);
     store_flip(w->store, next, "9", INF_RELIST);
     late = request(w, "watch=1&allowWatchBookmarks=true"); /* begins with the new objects */
-    while (!store_emit_some(w->store, 1, ignore, NULL))
+    while (!store_emit_some(w->store, 1, api_world_ignore, NULL))
         sim_run(&w->sim);
     assert_events(w, pipe, "-a@9 ~b@3 ");
     assert_events(w, late, "+b@3 ");
@@ -415,7 +324,7 @@ static void a_new_list_is_a_series_of_events(void **state)
 
 static void a_version_that_goes_back_ends_watches(void **state)
 {
-    struct world *w = *state;
+    struct api_world *w = *state;
     struct pipe *pipe;
     put(w, "a", "web");
     put(w, "a", "web");
@@ -423,14 +332,14 @@ static void a_version_that_goes_back_ends_watches(void **state)
     put(w, "a", "web");
     assert_events(w, pipe, "~a@3 ");
     store_flip(w->store, generation_new(w->store), "1", INF_RELIST);
-    while (!store_emit_some(w->store, 1, ignore, NULL))
+    while (!store_emit_some(w->store, 1, api_world_ignore, NULL))
         continue;
     assert_events(w, pipe, "!410 ");
 }
 
 static void a_watch_ends_at_its_timeout(void **state)
 {
-    struct world *w = *state;
+    struct api_world *w = *state;
     struct pipe *pipe;
     put(w, "a", "web");
     pipe = request(w, "watch=1&timeoutSeconds=5");
@@ -443,7 +352,7 @@ static void a_watch_ends_at_its_timeout(void **state)
 
 static void a_client_that_disconnects_is_forgotten(void **state)
 {
-    struct world *w = *state;
+    struct api_world *w = *state;
     struct pipe *list = start_list(w);
     struct pipe *watch = request(w, "watch=1&resourceVersion=5");
     pipe_end(list, INF_ENET, "reset");
@@ -455,11 +364,11 @@ static void a_client_that_disconnects_is_forgotten(void **state)
 
 static void a_compressed_list_can_be_cut_by_its_client(void **state)
 {
-    struct world *w = *state;
+    struct api_world *w = *state;
     struct pipe *pipe;
     w->gzip = true;
     for (const char *name = "abcde"; *name; name++)
-        put_sized(w, (const char[]){*name, '\0'}, "web", 150 * 1000);
+        api_world_put(w, (const char[]){*name, '\0'}, "web", 150 * 1000);
     w->sim.budget = 1; /* one object in each tick */
     http_server_accept(w->server, dialer_dial(&w->pipes.dialer, "client", 1, NULL));
     sim_tick(&w->sim);
@@ -480,7 +389,7 @@ static void a_compressed_list_can_be_cut_by_its_client(void **state)
 
 static void a_feed_that_prints_other_columns_is_closed(void **state)
 {
-    struct world *w = *state;
+    struct api_world *w = *state;
     struct pipe *first, *second;
     put(w, "a", "web");
     w->printer = table_printer_find("", "pods");
@@ -498,7 +407,7 @@ static void a_feed_that_prints_other_columns_is_closed(void **state)
 
 static void a_feed_without_readers_is_freed_after_a_while(void **state)
 {
-    struct world *w = *state;
+    struct api_world *w = *state;
     struct pipe *pipe;
     put(w, "a", "web");
     pipe = request(w, "watch=1&timeoutSeconds=600");
@@ -516,25 +425,25 @@ static void a_feed_without_readers_is_freed_after_a_while(void **state)
 
 static void all_feeds_together_have_a_limit(void **state)
 {
-    struct world *w = *state;
+    struct api_world *w = *state;
     struct pipe *pipe;
     w->api.feed_bytes_max = 20 * 1000;
-    put_sized(w, "a", "web", 1000);
+    api_world_put(w, "a", "web", 1000);
     pipe = request(w, "watch=1&resourceVersion=1");
     for (int i = 0; i < 100; i++) {
-        put_sized(w, "a", "web", 1000);
+        api_world_put(w, "a", "web", 1000);
         assert_true(w->api.feed_bytes <= 24 * 1000);
     }
     sim_run(&w->sim);
     assert_events(w, pipe, "!410 "); /* 100 changes at once are more than the feed keeps */
-    put_sized(w, "a", "web", 1000);
+    api_world_put(w, "a", "web", 1000);
     pipe = request(w, "watch=1&resourceVersion=101");
     assert_events(w, pipe, "~a@102 ");
 }
 
 static void a_watch_of_a_client_that_has_closed_ends_at_once(void **state)
 {
-    struct world *w = *state;
+    struct api_world *w = *state;
     struct pipe *pipe;
     put(w, "a", "web");
     http_server_accept(w->server, dialer_dial(&w->pipes.dialer, "client", 1, NULL));
@@ -546,7 +455,7 @@ static void a_watch_of_a_client_that_has_closed_ends_at_once(void **state)
     assert_true(pipe_closed(pipe));
 }
 
-#define IN_WORLD(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+#define IN_WORLD(test) cmocka_unit_test_setup_teardown(test, api_world_setup, api_world_teardown)
 
 int main(void)
 {
