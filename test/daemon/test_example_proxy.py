@@ -27,7 +27,7 @@ class Proxy(Case):
         super().setUp()
         self.backends, self.reloads = self.folder / 'backends', self.folder / 'reloads'
         proxy = subprocess.Popen(['sh', '-c', 'trap "echo reloaded >> $0" HUP; touch $0.ready; while :; do sleep 0.05; done',
-                                  self.reloads])
+                                  self.reloads], preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL))
         self.addCleanup(lambda: (proxy.kill(), proxy.wait()))
         wait_until(Path(f'{self.reloads}.ready').exists, lambda: 'the proxy')
         (self.folder / 'proxy.pid').write_text(f'{proxy.pid}\n')

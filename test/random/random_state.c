@@ -22,6 +22,8 @@
 #include "tier.h"
 
 enum {
+    UNUSED_MAX =
+        128 * 1024, /* dictionaries that were written just before a crash, without a user */
     STREAMS = 3,
     KEYS = 9,
     QUEUES = 2,
@@ -384,7 +386,7 @@ static void check_loaded(struct story *s, uint64_t lowest, bool may_be_gone)
     if (info.reason && !may_be_gone)
         fail_story(s, "discarded: %s", info.reason);
     if (info.disk_bytes != memory_disk_size(s->w.disk) && !info.reason &&
-        info.disk_bytes + 64 * 1024 < memory_disk_size(s->w.disk))
+        info.disk_bytes + UNUSED_MAX < memory_disk_size(s->w.disk))
         fail_story(s, "sizes: %" PRIu64 " and %" PRIu64, info.disk_bytes,
                    memory_disk_size(s->w.disk));
     for (size_t n = s->n_copies; n-- > from;) {
