@@ -74,7 +74,8 @@ void load_add_header(struct load *l, const char *header)
     size_t len = strlen(l->headers);
     if (len + strlen(header) + 3 > sizeof(l->headers))
         die("headers are too long");
-    (void)snprintf(l->headers + len, sizeof(l->headers) - len, "%s\r\n", header);
+    memcpy(l->headers + len, header, strlen(header));
+    memcpy(l->headers + len + strlen(header), "\r\n", 3);
 }
 
 void load_free(struct load *l)
