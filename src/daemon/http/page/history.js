@@ -7,7 +7,7 @@ import {Failure, followLines} from '/page/api.js';
 import {changes, entryOf} from '/page/changes.js';
 import {findResource, resources} from '/page/discovery.js';
 import {clock, count, duration, h, plural, setText} from '/page/dom.js';
-import {viewKey, VirtualList} from '/page/list.js';
+import {makeView, viewKey, VirtualList} from '/page/list.js';
 import {fillChange, makeRow} from '/page/live.js';
 import {recordView} from '/page/record.js';
 import {Timeline} from '/page/timeline.js';
@@ -16,8 +16,6 @@ const LIMIT = 10000; // records of an answer
 const LIMIT_BYTES = 15e6; // answers end at 16 MiB
 const RANGES = [['300', '5 minutes'], ['900', '15 minutes'], ['3600', '1 hour'], ['21600', '6 hours'], ['86400', '1 day'], ['604800', '7 days']];
 const INPUT_MS = 400;
-
-let view = null;
 
 class HistoryView {
   constructor(main) {
@@ -210,19 +208,8 @@ class HistoryView {
   }
 }
 
-export const historyView = {
+export const historyView = makeView(HistoryView, {
   name: 'history',
   title: 'History',
   keys: [['+, -', 'history: zoom in, out'], ['[, ]', 'history: earlier, later'], ['r', 'history: up to now']],
-  mount(main, parameters) {
-    view ||= new HistoryView(main);
-    view.route(parameters);
-  },
-  unmount() {
-    view.close();
-    view = null;
-  },
-  onKey(event) {
-    return view.onKey(event);
-  },
-};
+});

@@ -147,3 +147,21 @@ export function viewKey(event, actions, pane, close, list) {
   action();
   return true;
 }
+
+/* A view (see app.js) that exists while it is shown: an object of the class View with close(), onKey(event) and, if the address
+ * selects something in it, route(parameters). */
+export function makeView(View, description) {
+  let view = null;
+  return {
+    ...description,
+    mount(main, parameters) {
+      view ||= new View(main);
+      view.route?.(parameters);
+    },
+    unmount() {
+      view.close();
+      view = null;
+    },
+    onKey: event => view.onKey(event),
+  };
+}

@@ -6,14 +6,13 @@
 import {changes, LIMIT} from '/page/changes.js';
 import {clock, count, h, plural, rate, setText} from '/page/dom.js';
 import {filterOf} from '/page/filter.js';
-import {viewKey, VirtualList} from '/page/list.js';
+import {makeView, viewKey, VirtualList} from '/page/list.js';
 import {recordView, VERBS} from '/page/record.js';
 
 const FOLD_ROWS = 400;
 const FOLD_KEPT = 50; // changes of a folded row that are kept for its details
 const DRAW_MS = 100;
 
-let view = null;
 const settings = {text: '', watch: '', ns: '', label: '', path: '', level: '', verbs: new Set(), fold: true};
 
 function foldKey(e) {
@@ -300,19 +299,9 @@ class LiveView {
   }
 }
 
-export const live = {
+export const live = makeView(LiveView, {
   name: 'changes',
   title: 'Changes',
   keys: [['j, k, ↑, ↓', 'next, previous row'], ['g, G', 'first, last row'], ['Enter', 'show the row in full'], ['Esc', 'close, or leave a field'],
     ['/', 'filter'], ['p', 'pause the changes'], ['f', 'fold changes that look the same']],
-  mount(main) {
-    view ||= new LiveView(main);
-  },
-  unmount() {
-    view.close();
-    view = null;
-  },
-  onKey(event) {
-    return view.onKey(event);
-  },
-};
+});

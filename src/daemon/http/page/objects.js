@@ -7,7 +7,7 @@ import {Failure, followLines, getJson} from '/page/api.js';
 import {findResource, listPath, METADATA_LIST, pageLink, resources, TABLE} from '/page/discovery.js';
 import {age, count, h, plural, setText} from '/page/dom.js';
 import {labelTests} from '/page/filter.js';
-import {viewKey, VirtualList} from '/page/list.js';
+import {makeView, viewKey, VirtualList} from '/page/list.js';
 import {ObjectPane} from '/page/object.js';
 
 const ALL = 'all';
@@ -17,7 +17,6 @@ const NARROW_REM = 40; // below it: fewer columns, and the namespace with the na
 const WIDE_REM = 100;
 const WIDTH_ROWS = 300; // rows that determine the widths of columns
 
-let view = null;
 const settings = {search: '', ns: ''};
 
 /* Words are parts of names; words with = or ! are labels. */
@@ -273,18 +272,7 @@ class ObjectsView {
   }
 }
 
-export const objects = {
+export const objects = makeView(ObjectsView, {
   name: 'objects',
   title: 'Objects',
-  mount(main, parameters) {
-    view ||= new ObjectsView(main);
-    view.route(parameters);
-  },
-  unmount() {
-    view.close();
-    view = null;
-  },
-  onKey(event) {
-    return view.onKey(event);
-  },
-};
+});
