@@ -213,6 +213,37 @@ class Changes(PagesInBrowser):
         self.wait_rows(tab, 'default/after', 'default/before')
         self.assertEqual(self.rows(tab).count('default/before'), 1)
 
+    def test_more_tabs_than_connections(self):
+        """A browser has six connections to a server: hidden tabs have no streams, and continue when they are shown."""
+        self.serve()
+        tabs = [self.live() for _ in range(8)]
+        tabs[0].call('Page.bringToFront')
+        tabs[0].run('location.hash = "#/objects/sim/configmaps"')
+        tabs[1].call('Page.bringToFront')
+        self.sim.put('configmaps', config_map('one'), config_map('two'))
+        for tab in tabs[1:]:
+            tab.call('Page.bringToFront')
+            self.wait_rows(tab, 'default/one', 'default/two')
+            self.assertNotIn('NOTE', self.rows(tab))
+        self.sim.put('configmaps', config_map('three'))
+        tabs[0].call('Page.bringToFront')
+        tabs[0].wait('document.querySelectorAll(".space .object-row:not([hidden])").length === 3', 'the table')
+        tabs[0].run('location.hash = "#/changes"')
+        self.wait_rows(tabs[0], 'default/one', 'default/two', 'default/three')
+        for tab in tabs:
+            self.assertEqual(tab.problems, [])
+
+    def test_a_hidden_tab_reports_what_cannot_be_sent(self):
+        self.serve(event_logs=[])
+        tab, other = self.live(), self.browser.tab()
+        self.addCleanup(other.close)
+        other.call('Page.bringToFront')
+        tab.wait('document.hidden', 'the other tab')
+        self.sim.put('configmaps', config_map('unseen'))
+        wait_until(lambda: self.local('status')['watches'][0]['objects'] == 1, 'the change')
+        tab.call('Page.bringToFront')
+        self.wait_rows(tab, 'this tab was hidden for', 'changes of that time cannot be sent')
+
     def test_a_thousand_changes_a_second_need_few_elements(self):
         self.sim.control('fill', resource='configmaps', count=500, bytes=500)
         self.serve()

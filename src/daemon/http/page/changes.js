@@ -1,14 +1,16 @@
 // changes.js - the changes as they come, in a buffer of limited size.
 //
 // Reads /informerd/v1/events for as long as there is a session. When the stream ends, it connects again and continues after
-// the last record, from an event log; a note in the list says what was missed, and whether it could be sent.
+// the last record, from an event log; a note in the list says what was missed, and whether it could be sent. While the tab is
+// hidden there is no stream (visible.js); then it continues in the same way, without a note if nothing is missing.
 //
 // Pausing loses nothing: a view that is paused holds the buffer. While it is held and full, nothing more is read, informerd
 // waits or ends the stream, and after the pause the rest is requested by its number.
 
-import {followLines, getJson, hasSession, onSession} from '/page/api.js';
+import {Failure, followLines, getJson, hasSession, onSession} from '/page/api.js';
 import {duration, plural} from '/page/dom.js';
 import {setLink} from '/page/link.js';
+import {untilHidden, whenVisible} from '/page/visible.js';
 
 export const LIMIT = 20000; // records
 const LIMIT_BYTES = 48 * 1024 * 1024;
@@ -59,7 +61,9 @@ class Changes {
     this.held = false;
     this.listeners = new Set();
     this.lostAt = 0;
+    this.hiddenAt = 0;
     this.running = false;
+    this.started = false; // a stream was open
     this.resume = null;
     onSession(open => open && this.run());
   }
@@ -118,12 +122,17 @@ class Changes {
       return;
     this.running = true;
     for (let attempt = 0; hasSession(); attempt++) {
+      await whenVisible();
       try {
         await this.follow(() => { attempt = 0; });
         this.lost('informerd has closed the stream');
       } catch (error) {
         if (error.status === 401)
           break;
+        if (error.name === 'AbortError') { // the tab is hidden
+          this.hiddenAt ||= Date.now();
+          continue;
+        }
         this.lost(error.message);
       }
       await new Promise(resolve => setTimeout(resolve, RETRY_MS[Math.min(attempt, RETRY_MS.length - 1)]));
@@ -136,32 +145,52 @@ class Changes {
     setLink('lost', `${message}; connecting again`);
   }
 
-  /* Continues after the last record, if informerd can send what was missed. */
+  /* Continues after the last record, if informerd can send what was missed; the first time from now on. */
   async follow(onOpen) {
-    const note = this.lostAt ? await this.missed() : null;
+    const newest = await this.newest(), missed = newest === null ? null : newest - this.lastSeq;
+    if (!this.started) {
+      this.lastSeq = newest || 0;
+      await this.read('', onOpen, null);
+      return;
+    }
+    const skipped = missed > LIMIT && !this.held ? missed - LIMIT : 0; // the buffer has no room for them
+    const rest = skipped ? `; the newest ${plural(LIMIT, 'record')} follow, the others are in the history` : ', which follow';
     try {
-      await this.read(this.lastSeq ? `?from=${this.lastSeq + 1}` : '', onOpen, note && `${note}, which follow`);
+      if (missed < 0)
+        throw new Failure(404, 'the numbers have started again');
+      await this.read(`?from=${this.lastSeq + 1 + skipped}`, onOpen, this.lostAt || skipped ? this.missedText(missed, rest) : null);
     } catch (error) {
-      if (!this.lastSeq || error.status < 400 || error.status === 401)
+      if (!(error.status >= 400) || error.status === 401)
         throw error;
-      await this.read('', onOpen, note && `${note}, which informerd can't send: ${error.message}`);
+      const note = missed > 0 ? this.missedText(missed, `, which informerd can't send: ${error.message}`) :
+        `${this.absence()}; changes of that time cannot be sent: ${error.message}`;
+      this.lastSeq = newest || this.lastSeq;
+      await this.read('', onOpen, note);
     }
   }
 
-  /* What happened without us, as text. */
-  async missed() {
-    let text = `connected again after ${duration(Date.now() - this.lostAt)}`;
+  /* The number of the last record. Null: a limited reader does not know it. */
+  async newest() {
     try {
-      const {seq} = await getJson('/informerd/v1/status'), n = seq - 1 - this.lastSeq;
-      if (n > 0)
-        text += `; missed ${plural(n, 'record')} (#${this.lastSeq + 1} to #${seq - 1})`;
-      else
-        return [text, '; nothing was missed'].join('');
+      return (await getJson('/informerd/v1/status')).seq - 1;
     } catch (error) {
-      if (error.status !== 403) // a limited reader does not know the numbers
+      if (error.status !== 403)
         throw error;
+      return null;
     }
-    return text;
+  }
+
+  absence() {
+    return this.lostAt ? `connected again after ${duration(Date.now() - this.lostAt)}` :
+      `this tab was hidden for ${duration(Date.now() - this.hiddenAt)}`;
+  }
+
+  /* What happened while there was no stream. */
+  missedText(missed, rest) {
+    if (missed === null)
+      return this.absence();
+    return missed === 0 ? `${this.absence()}; nothing was missed` :
+      `${this.absence()}; missed ${plural(missed, 'record')} (#${this.lastSeq + 1} to #${this.lastSeq + missed})${rest}`;
   }
 
   async read(query, onOpen, note) {
@@ -174,10 +203,11 @@ class Changes {
     await followLines(`/informerd/v1/events${query}`, {
       open: () => {
         onOpen();
-        this.lostAt = 0;
+        this.started = true;
+        this.lostAt = this.hiddenAt = 0;
         setLink('live', 'live');
         if (note)
-          this.add([noteOf(note.replace('nothing was missed, which follow', 'nothing was missed'), 'warn')]);
+          this.add([noteOf(note, 'warn')]);
       },
       line: line => {
         const entry = entryOf(line);
@@ -188,7 +218,7 @@ class Changes {
         if (this.held && this.isFull())
           await new Promise(resolve => { this.resume = resolve; });
       },
-    });
+    }, {signal: untilHidden()});
     flush();
   }
 

@@ -9,6 +9,7 @@ import {age, count, h, plural, setText} from '/page/dom.js';
 import {labelTests} from '/page/filter.js';
 import {makeView, viewKey, VirtualList} from '/page/list.js';
 import {ObjectPane} from '/page/object.js';
+import {untilHidden, whenVisible} from '/page/visible.js';
 
 const ALL = 'all';
 const DRAW_MS = 250;
@@ -119,13 +120,16 @@ class ObjectsView {
 
   async follow(resource, all, signal) {
     while (!signal.aborted) {
+      await whenVisible();
       try {
-        await (resource ? this.followTable(resource, signal) : this.listAll(all, signal));
+        await (resource ? this.followTable(resource, untilHidden(signal)) : this.listAll(all, signal));
         if (!resource)
           return;
       } catch (error) {
-        if (error.name === 'AbortError' || signal.aborted)
+        if (signal.aborted)
           return;
+        if (error.name === 'AbortError') // the tab is hidden
+          continue;
         if (!(error instanceof Failure))
           throw error;
         if (!this.rows.size)
