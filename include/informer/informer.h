@@ -260,16 +260,20 @@ struct inf_watch {
      * itself (not a load balancer) repeatedly returns 404. Everything else is a failure, and the
      * objects stay. */
     bool optional;
-    /* If changes arrive faster than they are applied, deliver only the newest state of an
-     * object. */
+    /* If changes arrive faster than they are applied, deliver only an object's newest state. */
     bool coalesce;
-    /* Hold objects compressed. The cache needs a fraction of the memory; a change and a read cost
-     * more CPU. Objects that are passed to callbacks or found by inf_store_get() are as usual; one
-     * that a walk returns is valid only until the next step of that walk. */
+    /* Hold objects compressed: less memory, more CPU per change and read. Objects that are passed to
+     * callbacks or found by inf_store_get() are as usual; one that a walk returns is valid only until
+     * the next step of that walk. */
     bool compact;
     bool reserved_flags[2];
 
-    void *reserved[4];
+    /* Only the objects whose uid has a hash in part `shard_index`, from 0, of `shard_count`, at most
+     * 1024; 0 or 1: all objects. The server selects them if it has the feature gate
+     * ShardedListAndWatch (Kubernetes 1.36); otherwise the others are dropped when they arrive. */
+    uint32_t shard_index, shard_count;
+
+    void *reserved[3];
 };
 
 /**
@@ -438,7 +442,8 @@ struct inf_status {
     bool restored;
     uint64_t restored_age_ms;
 
-    uint64_t reserved[4];
+    uint64_t other_shards; /* objects of other shards that arrived; 0 if the server selects */
+    uint64_t reserved[3];
 };
 
 /** Stores the current state of @informer in @ret_status. The error text is a copy. */
@@ -488,11 +493,9 @@ INF_API int inf_client_wait_synced(struct inf_client *client, struct inf_request
 
 /* What happens when the backlog of a handler is full because it is slower than the cluster. */
 enum inf_overflow {
-    /* Stop reading from the server until there is room: nothing is lost, but all handlers of the
-     * cache wait. */
+    /* Stop reading from the server until there is room: all handlers of the cache wait. */
     INF_WAIT,
-    /* Keep only the newest state of each object: intermediate changes are not delivered, the final
-     * state is the same. */
+    /* Keep only the newest state of each object: intermediate changes are not delivered. */
     INF_COALESCE,
     /* Drop the oldest events and report it (on_gap). */
     INF_DROP,
@@ -501,8 +504,7 @@ enum inf_overflow {
 /*
  * Embed it in your own struct or set `data`, fill it in, and do not modify it until it is removed.
  * Any callback may be NULL. Callbacks are called from the loop, never inside a call to this
- * library, and may call any function of it. @informer is the informer that the handler was added
- * to.
+ * library, and may call any function of it. @informer is the one that the handler was added to.
  */
 struct inf_handler {
     void *data; /* for the user; the library does not use it */

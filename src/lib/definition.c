@@ -14,6 +14,7 @@
 #include "base/base.h"
 #include "base/buf.h"
 #include "base/err.h"
+#include "core/select/shard.h"
 #include "core/store/index_path.h"
 #include "lib/exclude.h"
 
@@ -28,6 +29,7 @@ enum field_type {
     FIELD_INDEXES, /* a list of struct inf_index */
     FIELD_COUNT,   /* the length of the list in the row before */
     FIELD_FLAG,
+    FIELD_NUMBER,   /* uint32_t */
     FIELD_RESERVED, /* zero */
 };
 
@@ -60,6 +62,8 @@ enum field_effect {
     X(coalesce, FIELD_FLAG, EFFECT_DELIVERY)        \
     X(compact, FIELD_FLAG, EFFECT_DELIVERY)         \
     X(reserved_flags, FIELD_RESERVED, EFFECT_NONE)  \
+    X(shard_index, FIELD_NUMBER, EFFECT_CONTENT)    \
+    X(shard_count, FIELD_NUMBER, EFFECT_CONTENT)    \
     X(reserved, FIELD_RESERVED, EFFECT_NONE)
 
 struct watch_field {
@@ -142,6 +146,7 @@ static char *identity_of(const struct inf_watch *watch, enum field_effect effect
         case FIELD_STRINGS: put_strings(&out, *(const char *const *const *)at, n); break;
         case FIELD_INDEXES: put_indexes(&out, *(const struct inf_index *const *)at, n); break;
         case FIELD_FLAG: buf_putc(&out, *(const bool *)at ? '1' : '0'); break;
+        case FIELD_NUMBER: buf_printf(&out, "%" PRIu32 ",", *(const uint32_t *)at); break;
         case FIELD_COUNT:
         case FIELD_RESERVED: break;
         }
@@ -204,6 +209,7 @@ static void watch_copy(struct inf_watch *to, const struct inf_watch *from)
             break;
         case FIELD_COUNT:
         case FIELD_FLAG:
+        case FIELD_NUMBER:
         case FIELD_RESERVED: break;
         }
     }
@@ -236,6 +242,7 @@ static void watch_release(struct inf_watch *watch)
         case FIELD_INDEXES: free_indexes(*(struct inf_index **)at, watch->n_indexes); break;
         case FIELD_COUNT:
         case FIELD_FLAG:
+        case FIELD_NUMBER:
         case FIELD_RESERVED: break;
         }
     }
@@ -358,6 +365,13 @@ static int check_watch(const struct inf_watch *watch, struct inf_error *err)
         return err_set(err, INF_EINVAL, "no resource given");
     if (!ALL_ZERO(watch->reserved_flags) || !ALL_ZERO(watch->reserved))
         return err_set(err, INF_EINVAL, "a reserved field of the watch is not zero");
+    if (watch->shard_count > SHARDS_MAX)
+        return err_set(err, INF_EINVAL, "shard_count %" PRIu32 " exceeds %d", watch->shard_count,
+                       SHARDS_MAX);
+    if (watch->shard_index && watch->shard_index >= watch->shard_count)
+        return err_set(err, INF_EINVAL,
+                       "shard_index %" PRIu32 " does not exist; the shards are 0 to %" PRIu32,
+                       watch->shard_index, watch->shard_count ? watch->shard_count - 1 : 0);
     if (watch->ns)
         rc = resource_check_namespace(watch->ns, err);
     if (rc == 0)

@@ -321,6 +321,7 @@ void inf_informer_status(const struct inf_informer *informer, struct inf_status 
         .list_bytes = r->staged ? generation_bytes(r->staged) : 0,
         .restored = pipeline_is_unconfirmed(p),
         .restored_age_ms = restored_age_ms(p),
+        .other_shards = informer->shared->other_shards,
     };
     for (size_t code = 0; code < INF_ERRORS; code++) {
         ret_status->ends[code] = counters.reflector.ends[code];

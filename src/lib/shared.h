@@ -25,6 +25,7 @@ struct shared {
     struct pack_context *packing; /* a reference: for packed objects */
     struct pipeline pipeline;
     struct recorder *recorder; /* NULL: none */
+    uint64_t other_shards;     /* objects that were dropped when they arrived */
 };
 
 /* Adds a user to the cache of @watch: an existing one, or a new one, which starts to fill. Returns

@@ -10,13 +10,13 @@ from lib.stage import Load, Outcome, Subject
 from scenarios import (access, churn, churn_restarts, compressed, crd, custom, deployment, forbidden,
                        half_list, kills, late, lifecycle, lifecycle_restarts, local_api, local_api_clients,
                        local_api_types, metadata, network, old_pages, proxies, rbac, restored, resumed, resumed_few, rotation,
-                       selectors, service_kills, silence, slow_reader, tables, throttled)
+                       selectors, service_kills, shards, silence, slow_reader, tables, throttled)
 
 SOURCES = Path(__file__).resolve().parents[2] / "src"
 SCENARIOS = {
     "lifecycle": lifecycle, "deployment": deployment, "churn": churn,
     "lifecycle-restarts": lifecycle_restarts, "churn-restarts": churn_restarts, "kills": kills,
-    "service-kills": service_kills, "restored": restored, "resumed": resumed,
+    "service-kills": service_kills, "shards": shards, "restored": restored, "resumed": resumed,
     "resumed-few": resumed_few, "network": network,
     "half-list": half_list, "old-pages": old_pages, "slow-reader": slow_reader, "late": late,
     "silence": silence, "throttled": throttled, "forbidden": forbidden, "custom": custom,
@@ -25,7 +25,7 @@ SCENARIOS = {
     "tables": tables, "local-api": local_api, "local-api-clients": local_api_clients,
     "local-api-types": local_api_types}
 # need more CPU than they wait
-HEAVY = ("churn", "churn-restarts", "local-api-clients", "resumed", "service-kills", "slow-reader")
+HEAVY = ("churn", "churn-restarts", "local-api-clients", "resumed", "service-kills", "shards", "slow-reader")
 ALONE = 100  # more than the number of jobs
 TIMEOUT = 60  # seconds to catch up
 MUTANT_TIMEOUT = 20  # it may never; long enough for a reconnect
@@ -63,10 +63,12 @@ LISTING = Server("without watch-list", flags=(("feature-gates", "WatchList=false
                  sign=is_listed)
 PAGING = Server("without watch-list and cache",  # so lists are read from etcd, in pages
                 flags=(*LISTING.flags, ("watch-cache", "false")), sign=is_later_page)
+SPLITTING = Server("with sharded lists", flags=(("feature-gates", "ShardedListAndWatch=true"),), sign=is_streamed)
 OLDER = Server(parts.release(parts.OLD), parts.OLD)
 HOME = {"compressed": LISTING, "old-pages": PAGING}  # servers of scenarios that do not use the newest
 ELSEWHERE = {LISTING: ("lifecycle-restarts", "churn-restarts"),  # scenarios that run again on other servers
              PAGING: ("churn",),
+             SPLITTING: ("shards",),
              OLDER: ("lifecycle-restarts", "churn-restarts", "network", "selectors", "metadata",
                      "restored")}
 

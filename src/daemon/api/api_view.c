@@ -160,6 +160,13 @@ static bool is_unrestricted(struct search *s, const struct conf_watch *conf,
                conf->label_selector ? conf->label_selector : conf->field_selector);
         return false;
     }
+    if (conf->shard.count > 1) {
+        REFUSE(s, RANK_RESTRICTED, 403,
+               "this informerd has only shard %" PRIu64 " of %" PRIu64
+               " of the %s; read them from the API server",
+               conf->shard.index, conf->shard.count, r->resource);
+        return false;
+    }
     if (!has_fields(s, conf))
         return false;
     if (full && conf->keep == CONF_KEEP_METADATA) {

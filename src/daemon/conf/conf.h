@@ -145,6 +145,16 @@ enum conf_cache {
     CONF_CACHE_COMPACT,
 };
 
+enum {
+    CONF_SHARDS_MAX = 1024, /* LIMIT: as in struct inf_watch */
+};
+
+struct conf_shard {
+    struct conf_head head;
+    uint64_t index;
+    uint64_t count;
+};
+
 struct conf_watch {
     struct conf_head head;
     char *name;
@@ -165,6 +175,7 @@ struct conf_watch {
     enum conf_cache cache;
     bool coalesce;
     bool optional;
+    struct conf_shard shard; /* that of the whole configuration */
 };
 
 enum conf_object {
@@ -304,6 +315,7 @@ struct conf {
     struct conf_memory memory;
     struct conf_state state;
     enum conf_cache cache; /* the default of watches */
+    struct conf_shard shard;
     uint64_t latency_ms;
     uint64_t drain_timeout_ms;
     struct conf_cluster *clusters; /* at least one */

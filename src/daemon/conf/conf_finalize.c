@@ -399,6 +399,7 @@ static void complete_watches(struct conf *conf)
             watch->cluster = xstrdup(conf->clusters[0].name);
         if (!yaml_get(watch->head.node, "cache"))
             watch->cache = conf->cache;
+        watch->shard = conf->shard;
         if (watch->resource && !yaml_get(watch->head.node, "ignore")) {
             watch->ignore.items = xcalloc(1, sizeof(char *));
             watch->ignore.items[watch->ignore.count++] =
@@ -421,6 +422,19 @@ static void complete_event_logs(struct conf *conf)
     }
 }
 
+static void check_shard(struct conf_reader *reader, const struct conf *conf)
+{
+    size_t before;
+    if (conf->shard.index < conf->shard.count)
+        return;
+    before = conf_reader_enter(reader, "shard");
+    conf_reader_enter(reader, "index");
+    conf_reader_error(reader, yaml_get(conf->shard.head.node, "index"),
+                      "there is no shard %" PRIu64 " of %" PRIu64 "; use 0 to %" PRIu64,
+                      conf->shard.index, conf->shard.count, conf->shard.count - 1);
+    conf_reader_leave(reader, before);
+}
+
 void conf_finalize(struct conf_reader *reader, struct conf *conf)
 {
     name_clusters(reader, conf);
@@ -441,6 +455,7 @@ void conf_finalize(struct conf_reader *reader, struct conf *conf)
     }
     check_event_logs(reader, conf);
     check_handlers(reader, conf);
+    check_shard(reader, conf);
 }
 
 /* ---- warnings ---- */

@@ -64,6 +64,11 @@ bool conf_state_same(const struct conf_state *a, const struct conf_state *b)
     return struct_same("state", a, b);
 }
 
+bool conf_shard_same(const struct conf_shard *a, const struct conf_shard *b)
+{
+    return struct_same("shard", a, b);
+}
+
 bool conf_http_same(const struct conf_http *a, const struct conf_http *b)
 {
     return struct_same("http", a, b);

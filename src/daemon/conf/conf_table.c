@@ -142,6 +142,18 @@ static const struct conf_option state_options[] = {
 static const struct conf_table state_table = TABLE(conf_state, state_options, NULL);
 #undef AT
 
+#define AT(member) offsetof(struct conf_shard, member)
+static const struct conf_option shard_options[] = {
+    {"index", &conf_type_number, AT(index), "0",
+     .help = "number of this process, from 0 to count - 1; a change needs a restart",
+     .max = CONF_SHARDS_MAX - 1},
+    {"count", &conf_type_number, AT(count), "1",
+     .help = "into how many parts the objects are split; a change needs a restart",
+     .min = 1, .max = CONF_SHARDS_MAX},
+};
+static const struct conf_table shard_table = TABLE(conf_shard, shard_options, NULL);
+#undef AT
+
 #define AT(member) offsetof(struct conf_log, member)
 static const struct conf_option log_options[] = {
     {"level", &conf_type_choice, AT(level), "info",
@@ -552,6 +564,11 @@ static const struct conf_option options[] = {
      .help = "how objects are held in memory: plain, as JSON text, or compact, compressed one by "
              "one; compact needs a fraction of the memory and more CPU per change",
      .choices = caches},
+    {"shard", NULL, AT(shard), NULL,
+     .help = "the part of the objects that this process watches, by a hash of their uid; each object "
+             "is in one part. Run one informerd for each index, with its own state_dir. API servers "
+             "with the feature gate ShardedListAndWatch (Kubernetes 1.36) send only that part",
+     .table = &shard_table},
     {"latency", &conf_type_duration, AT(latency_ms), "5ms",
      .help = "while changes arrive in quick succession, read and write them at this interval; with "
              "5ms, that is more than 250 times a second. Slower changes are never delayed. 0s "

@@ -80,6 +80,8 @@ static void apply_reload(struct daemon *d, struct conf *conf)
         rc = err_set(&err, INF_ECONF, "state_dir cannot change at run time; restart informerd");
     else if (!conf_state_same(&d->conf.state, &conf->state))
         rc = err_set(&err, INF_ECONF, "state cannot change at run time; restart informerd");
+    else if (!conf_shard_same(&d->conf.shard, &conf->shard))
+        rc = err_set(&err, INF_ECONF, "shard cannot change at run time; restart informerd");
     if (rc == 0)
         rc = daemon_apply(d, conf, &what, &err);
     if (rc == 0) {

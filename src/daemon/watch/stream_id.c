@@ -61,6 +61,9 @@ static void put_shape(struct buf *id, const struct inf_watch *watch)
         buf_puts(id, "reveal\n");
     if (watch->metadata_only)
         buf_puts(id, "metadata\n");
+    if (watch->shard_count > 1)
+        buf_printf(id, "shard %" PRIu32 " of %" PRIu32 "\n", watch->shard_index,
+                   watch->shard_count);
 }
 
 /* Replaces what follows @begin by a digest if it is longer than @max. */

@@ -244,6 +244,8 @@ struct inf_watch watch_stream_watch(const struct conf_watch *c, const char *ns)
         .compact = c->cache == CONF_CACHE_COMPACT,
         .coalesce = c->coalesce,
         .optional = c->optional,
+        .shard_index = (uint32_t)c->shard.index,
+        .shard_count = (uint32_t)c->shard.count,
     };
 }
 

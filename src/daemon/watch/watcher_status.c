@@ -19,6 +19,7 @@ static void add_counters(struct inf_status *sum, const struct inf_status *one)
     sum->requests += one->requests;
     sum->skipped += one->skipped;
     sum->coalesced += one->coalesced;
+    sum->other_shards += one->other_shards;
     for (size_t code = 0; code < INF_ERRORS; code++) {
         sum->ends[code] += one->ends[code];
         sum->relists[code] += one->relists[code];

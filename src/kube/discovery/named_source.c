@@ -28,6 +28,8 @@ struct named_source {
     struct discovery_cache *discovery_cache;
     struct resource_name wanted;
     char *ns, *label_selector, *field_selector; /* NULL: none */
+    struct shard shard;
+    uint64_t *other_shards;
     bool ns_is_default, by_namespace;
     bool cluster_scoped; /* the namespace is not used */
     const struct shape *shape;
@@ -69,14 +71,16 @@ static void use_resource(struct named_source *s, struct resource *resource, cons
                                            .group = s->found.group,
                                            .version = s->wanted.version};
     s->on_found(s->ctx, resource, kind);
-    s->inner = api_source_new(s->server, &(struct api_source_options){
-                                             .resource = resource,
-                                             .scope = {s->cluster_scoped ? NULL : s->ns,
-                                                       s->label_selector, s->field_selector},
-                                             .shape = s->shape,
-                                             .on_end = inner_on_end,
-                                             .ctx = s,
-                                         });
+    s->inner =
+        api_source_new(s->server, &(struct api_source_options){
+                                      .resource = resource,
+                                      .scope = {s->cluster_scoped ? NULL : s->ns, s->label_selector,
+                                                s->field_selector, s->shard},
+                                      .other_shards = s->other_shards,
+                                      .shape = s->shape,
+                                      .on_end = inner_on_end,
+                                      .ctx = s,
+                                  });
     if (s->paused)
         source_pause(api_source_source(s->inner));
 }
@@ -296,6 +300,8 @@ struct named_source *named_source_new(const struct api_server *server,
     s->ns = xstrdup_or_null(options->scope.ns);
     s->label_selector = xstrdup_or_null(options->scope.label_selector);
     s->field_selector = xstrdup_or_null(options->scope.field_selector);
+    s->shard = options->scope.shard;
+    s->other_shards = options->other_shards;
     s->shape = options->shape;
     s->on_found = options->on_found;
     s->ctx = options->ctx;

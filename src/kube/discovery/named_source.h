@@ -28,6 +28,7 @@ struct named_source_options {
     struct resource_name *wanted;            /* its strings are taken over */
     struct discovery_cache *discovery_cache; /* borrowed */
     struct resource_scope scope;             /* copied */
+    uint64_t *other_shards;                  /* as in api_source.h */
     bool ns_is_default;        /* the scope's namespace is ignored for cluster-scoped resources */
     bool by_namespace;         /* namespaces are selected: cluster-scoped resources are an error */
     const struct shape *shape; /* as in api_source.h */

@@ -77,6 +77,16 @@ static void put_parameter(struct buf *out, const char *name, const char *value)
     }
 }
 
+/* Servers that do not know the parameter ignore it and send all objects. */
+static void put_shard(struct buf *out, struct shard shard)
+{
+    struct buf text = {0};
+    shard_put_selector(&text, shard);
+    buf_putc(&text, '\0');
+    put_parameter(out, "shardSelector", text.bytes);
+    buf_free(&text);
+}
+
 void resource_target(struct buf *out, const char *prefix, const struct resource *resource,
                      const struct resource_scope *scope, const struct source_request *request)
 {
@@ -110,6 +120,8 @@ void resource_target(struct buf *out, const char *prefix, const struct resource 
     put_parameter(out, "resourceVersion", has_version ? request->resource_version : NULL);
     put_parameter(out, "labelSelector", scope->label_selector);
     put_parameter(out, "fieldSelector", scope->field_selector);
+    if (shard_is_part(scope->shard))
+        put_shard(out, scope->shard);
     if (out->len > query)
         out->bytes[query] = '?';
 }

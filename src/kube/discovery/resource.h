@@ -7,6 +7,7 @@
 #include "informer/error.h"
 
 #include "base/buf.h"
+#include "core/select/shard.h"
 #include "seam/source.h"
 
 struct resource {
@@ -29,6 +30,7 @@ struct resource_scope {
     const char *ns;
     const char *label_selector; /* kubectl syntax: "app in (web,api)" */
     const char *field_selector; /* "spec.nodeName=n1" */
+    struct shard shard;
 };
 
 /* Appends the request target to @out: @prefix (of the server's URL), path, query. */

@@ -297,7 +297,7 @@ static void api_source_open(struct source *source, const struct source_request *
                             struct source_user *user)
 {
     struct api_source *s = container_of(source, struct api_source, source);
-    struct resource_scope scope = {s->ns, s->label_selector, s->field_selector};
+    struct resource_scope scope = {s->ns, s->label_selector, s->field_selector, s->body.shard};
     s->serial++;
     s->user = user;
     s->retried = s->denied = false;
@@ -352,6 +352,8 @@ struct api_source *api_source_new(const struct api_server *server,
     s->http.ops = &http_ops;
     s->server = server;
     s->body.decoder.maker.shape = options->shape;
+    s->body.shard = options->scope.shard;
+    s->body.other_shards = options->other_shards;
     s->resource = *options->resource;
     *options->resource = (struct resource){0}; /* owned by s now */
     s->ns = xstrdup_or_null(options->scope.ns);

@@ -30,6 +30,8 @@ struct shape;
 struct api_source_options {
     struct resource *resource;   /* its strings are taken over */
     struct resource_scope scope; /* copied */
+    uint64_t *other_shards; /* counts objects that are dropped because they belong to another shard;
+                               NULL: not counted */
     const struct shape *shape; /* borrowed; NULL: the default. With metadata_only, no more than that
                                   is requested. */
     /* Gets the end of each request instead of the user, whose on_end it must call now or later.

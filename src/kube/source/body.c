@@ -79,11 +79,23 @@ static int next_frame(struct body *body, struct str *input, struct source_event 
     return decode_unreadable(text, cut, ret_event) ? skip_object(body, ret_event, err) : rc;
 }
 
+static void count_other_shard(struct body *body)
+{
+    if (body->other_shards)
+        ++*body->other_shards;
+}
+
 static int next_of_watch(struct body *body, struct str *input, struct source_event *ret_event,
                          struct inf_error *err)
 {
     struct str line;
-    switch (lines_guess(&body->lines, input, &line)) {
+    enum lines_result result;
+    while ((result = lines_guess(&body->lines, input, &line)) == LINES_GUESS &&
+           shard_is_part(body->shard) && decode_is_other_shard(line, body->shard)) {
+        count_other_shard(body);
+        lines_accept(&body->lines, input);
+    }
+    switch (result) {
     case LINES_MORE: return 0;
     case LINES_NONE: break;
     case LINES_GUESS:
@@ -117,6 +129,12 @@ static int next_of_document(struct body *body, struct str *input, struct source_
 
 /* ---- a list ---- */
 
+static bool item_is_other_shard(const struct body *body, struct str text)
+{
+    struct str uid;
+    return shard_is_part(body->shard) && hint_uid(text, &uid) && !shard_has(body->shard, uid);
+}
+
 static int next_of_list(struct body *body, struct str *input, struct source_event *ret_event,
                         struct inf_error *err)
 {
@@ -124,7 +142,10 @@ static int next_of_list(struct body *body, struct str *input, struct source_even
     struct str text;
     char *hint;
     bool whole;
-    int rc = list_items_next(&body->items, input, &text, err);
+    int rc;
+    while ((rc = list_items_next(&body->items, input, &text, err)) == ITEMS_ONE &&
+           item_is_other_shard(body, text))
+        count_other_shard(body);
     if (rc <= 0)
         return rc;
     defaults = list_head_defaults(&body->items.head);
@@ -153,8 +174,16 @@ static int check_version(const struct body *body, const char *version, struct in
                    "the server returned one of our credentials as a resourceVersion");
 }
 
-int body_next(struct body *body, struct str *input, struct source_event *ret_event,
-              struct inf_error *err)
+/* For what could not be dropped before it was decoded. An identity may lack the uid: it is kept. */
+static bool event_is_other_shard(const struct body *body, const struct source_event *event)
+{
+    const char *uid = event->object ? inf_object_uid(event->object) : "";
+    return event->object && (*uid || !object_is_identity(event->object)) &&
+           !shard_has(body->shard, str_of(uid));
+}
+
+static int next_event(struct body *body, struct str *input, struct source_event *ret_event,
+                      struct inf_error *err)
 {
     int rc = 0;
     switch (body->want) {
@@ -162,6 +191,18 @@ int body_next(struct body *body, struct str *input, struct source_event *ret_eve
     case SOURCE_DOCUMENT: rc = next_of_document(body, input, ret_event, err); break;
     case SOURCE_WATCH_LIST:
     case SOURCE_WATCH: rc = next_of_watch(body, input, ret_event, err); break;
+    }
+    return rc;
+}
+
+int body_next(struct body *body, struct str *input, struct source_event *ret_event,
+              struct inf_error *err)
+{
+    int rc;
+    while ((rc = next_event(body, input, ret_event, err)) == 1 && shard_is_part(body->shard) &&
+           event_is_other_shard(body, ret_event)) {
+        count_other_shard(body);
+        inf_object_unref(ret_event->object);
     }
     if (rc == 1 && check_version(body, ret_event->resource_version, err) < 0) {
         inf_object_unref(ret_event->object);

@@ -10,6 +10,7 @@
 #define KUBE_SOURCE_BODY_H
 
 #include "base/scrubber.h"
+#include "core/select/shard.h"
 #include "kube/source/decode.h"
 #include "kube/source/event_lines.h"
 #include "kube/source/list_items.h"
@@ -22,6 +23,8 @@ struct body {
     struct list_items items; /* of a list */
     struct buf document;
     struct decoder decoder;
+    struct shard shard;              /* objects of other shards are dropped */
+    uint64_t *other_shards;          /* counts them; NULL: not counted */
     struct inf_error skipped;        /* the reason of the last SOURCE_SKIPPED */
     const struct scrubber *scrubber; /* borrowed; cleans texts that are not objects; NULL: none */
 };

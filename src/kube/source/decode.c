@@ -158,6 +158,23 @@ bool decode_guess(struct decoder *decoder, struct str text, struct source_event 
     return true;
 }
 
+static bool is_one_value(struct str text)
+{
+    struct json_scan scan = {0};
+    bool ended = false;
+    return json_scan_value(&scan, text, &ended) == text.len && ended;
+}
+
+bool decode_is_other_shard(struct str text, struct shard shard)
+{
+    enum source_type type;
+    struct envelope envelope;
+    struct str uid;
+    return guess_envelope(text, &envelope) && read_type(envelope.type, &type) &&
+           type != SOURCE_BOOKMARK && hint_uid(envelope.object, &uid) && !shard_has(shard, uid) &&
+           is_one_value(envelope.object);
+}
+
 int decode_event(struct decoder *decoder, struct str text, struct source_event *ret_event,
                  struct inf_error *err)
 {

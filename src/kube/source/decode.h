@@ -6,6 +6,7 @@
 
 #include "base/str.h"
 #include "core/object/object.h"
+#include "core/select/shard.h"
 #include "seam/source.h"
 
 struct decoder {
@@ -38,6 +39,12 @@ bool decode_unreadable(struct str text, bool cut, struct source_event *ret_event
 /* The same for an item of a list. False if neither it nor its list has a kind. */
 bool decode_unreadable_item(struct str text, const struct object_defaults *defaults,
                             struct source_event *ret_event);
+
+/*
+ * Whether @text, an event as decode_guess() takes it, is of an object that belongs to another shard.
+ * Makes no object. False if that can't be seen, or if @text is not one event.
+ */
+bool decode_is_other_shard(struct str text, struct shard shard);
 
 /* Decodes an item of a list as SOURCE_ADDED. @defaults are the kind and version of the list. */
 int decode_item(struct decoder *decoder, struct str text, const struct object_defaults *defaults,

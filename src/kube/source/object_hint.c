@@ -70,3 +70,11 @@ struct inf_object *hint_identity(struct str object, const struct object_defaults
         identity.api_version = defaults->api_version;
     return object_make_identity(&identity, &made, NULL) == 0 ? made : NULL;
 }
+
+bool hint_uid(struct str object, struct str *ret_uid)
+{
+    struct str metadata = {0};
+    json_member_get(object, STR("metadata"), &metadata);
+    *ret_uid = name_member(metadata, STR("uid"));
+    return ret_uid->len > 0;
+}

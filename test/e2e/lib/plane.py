@@ -65,6 +65,11 @@ class Plane:
         self._authorities = {}  # of users with other authorities
 
     @property
+    def splits(self):
+        """Whether the API server selects the shards of objects."""
+        return "ShardedListAndWatch=true" in self._flags.get("feature-gates", "")
+
+    @property
     def users(self):
         """Names for kubeconfig(): admin may do everything, stranger nothing, the others may read."""
         return list(self._users)

@@ -235,7 +235,7 @@ static const struct bad bad_keys[] = {
     {"path: /x\n", "x.conf:1:1: unknown key 'path'; it belongs to socket, event_logs[]\n"},
     {"resync: 5m\n",
      "x.conf:1:1: unknown key 'resync'; valid keys: state_dir, socket, http, api, log, "
-     "core_dumps, state, memory, cache, latency, drain_timeout, clusters, watches, "
+     "core_dumps, state, memory, cache, shard, latency, drain_timeout, clusters, watches, "
      "event_logs, handlers, levels\n"},
     {OF_WATCH "optional: perhaps\n",
      "x.conf:3:15: watches[0].optional: 'perhaps' is neither true nor false\n"},
@@ -246,7 +246,7 @@ static const struct bad bad_keys[] = {
      "x.conf:1:14: event_logs[0]: missing key 'path'; for example 'path: stdout'\n"},
     {"\"a\\eb\": 1\n",
      "x.conf:1:1: unknown key 'a\\u001bb'; valid keys: state_dir, socket, "
-     "http, api, log, core_dumps, state, memory, cache, latency, drain_timeout, clusters, watches, "
+     "http, api, log, core_dumps, state, memory, cache, shard, latency, drain_timeout, clusters, watches, "
      "event_logs, handlers, levels\n"},
 };
 
@@ -299,6 +299,10 @@ static const struct bad bad_values[] = {
     {"drain_timeout: 18446744073709551615h\n",
      "x.conf:1:16: drain_timeout: '18446744073709551615h' is not a duration; write it like 30s, "
      "5m or 500ms\n"},
+    {"shard: {index: 4, count: 4}\n",
+     "x.conf:1:16: shard.index: there is no shard 4 of 4; use 0 to 3\n"},
+    {"shard: {index: 0, count: 0}\n",
+     "x.conf:1:26: shard.count: '0' is out of range (1 to 1024)\n"},
     {"latency: 2s\n", "x.conf:1:10: latency: '2s' is out of range (0s to 1s)\n"},
     {"drain_timeout: 2h\n", "x.conf:1:16: drain_timeout: '2h' is out of range (0s to 1h)\n"},
     {"memory: {backlog: 1M}\n",
