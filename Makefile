@@ -15,7 +15,7 @@ cc     := $(notdir $(firstword $(CC)))
 tested := build-test-$(cc)
 
 .NOTPARALLEL:
-.PHONY: build test test-full run e2e bench bench-api bench-handlers realistic steps instructions memory fuzz format tidy install clean help
+.PHONY: build test test-full run e2e bench bench-api bench-handlers bench-page realistic scale steps instructions memory fuzz format tidy install clean help
 
 build: setup-build build/made-with-$(cc) ## build the release in build/
 	@ninja -C build product >&2
@@ -37,16 +37,20 @@ else
 endif
 
 e2e: setup-e2e build build-mutant/made-with-$(cc) ## compare with client-go on a real API server; builds it once, about 15 minutes
-	@ninja -C build test/e2e/follower test/e2e/print_table >&2
+	@ninja -C build test/e2e/follower test/e2e/print_table test/kafka/mock_kafka >&2
 	@ninja -C build-mutant informerd test/e2e/follower >&2
 	@python3 test/e2e/run.py --build build --mutant build-mutant $(ARGS)
 
 bench: setup-bench build ## measure CPU, memory and latency against client-go and kube-rs; ARGS=--quick
-	@ninja -C build test/bench/bench_state test/bench/floor test/bench/replay test/bench/library test/bench/log_reader >&2
+	@ninja -C build test/kubesim/kubesim test/bench/bench_state test/bench/floor test/bench/replay test/bench/library test/bench/log_reader >&2
 	@python3 test/bench/bench.py build $(ARGS)
 
 realistic: setup-e2e build ## measure the volume of event logs on a real control plane with 100 simulated nodes, about 10 minutes; ARGS=--compare: CPU against client-go
 	@python3 test/bench/realistic.py build $(ARGS)
+
+scale: setup-test build ## show what limits informerd first: 1,000,000 objects, growing rates; ARGS='OBJECTS BYTES SHARDS'
+	@ninja -C build test/kubesim/kubesim >&2
+	@python3 test/bench/scale.py build/test/kubesim/kubesim test/data/recordings build/informerd $(ARGS)
 
 steps: build ## measure how long the engine holds the loop, and each step of a change
 	@ninja -C build test/bench/bench_engine test/bench/bench_event test/bench/bench_store >&2
@@ -62,9 +66,13 @@ bench-api: setup-e2e build ## measure the local API against kube-apiserver: CPU 
 	@ninja -C build test/bench/api_load >&2
 	@python3 test/bench/local_api.py build $(ARGS)
 
-bench-handlers: setup-test build ## measure handlers: records a second, and the event log while one hangs; fails below the goals
+bench-handlers: setup-test setup-e2e build ## measure handlers: records a second, and the event log while one hangs; fails below the goals
 	@ninja -C build test/bench/replay test/bench/log_reader >&2
 	@python3 test/bench/handlers.py build $(ARGS)
+
+bench-page: setup-test build ## measure the web page: first paint, and the cost without an open page; fails above the goals
+	@ninja -C build test/bench/replay test/bench/log_reader >&2
+	@python3 test/bench/page.py build $(ARGS)
 
 memory: setup-test build ## measure memory per object and watch; fails above the documented limits
 	@ninja -C build test/bench/hold test/bench/bench_memory test/bench/bench_state test/kubesim/kubesim >&2

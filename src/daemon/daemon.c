@@ -27,6 +27,7 @@
 #include "daemon/conf/conf_finalize.h"
 #include "daemon/consumers.h"
 #include "daemon/dump.h"
+#include "daemon/handler/handler_client.h"
 #include "daemon/handler/handlers_apply.h"
 #include "daemon/http/report.h"
 #include "daemon/pool.h"
@@ -167,6 +168,7 @@ void daemon_stop(struct daemon *d, const char *why)
     list_for_each_safe(node, &d->clusters)
         cluster_close(container_of(node, struct cluster, node));
     web_close(&d->web);
+    handler_clients_close(&d->handlers);
     timer_stop(&d->loop.clock, &d->heartbeat);
     consumers_close(d);
     watch_session_stop(d);

@@ -60,7 +60,7 @@ static void on_loaded(struct inf_state *state)
     struct inf_state_info info;
     inf_state_info(state, &info);
     d->journal.state = state;
-    if (d->seq.skipped)
+    if (d->seq.skipped || info.mark < d->seq.next) /* a crash; or it stopped while suspended */
         d->journal.ahead_from = info.mark;
     timer_start(&d->loop.clock, &d->saved.positions, POSITIONS_MS);
     d->saved.on_loaded(d);
@@ -77,8 +77,8 @@ static void on_suspended(struct inf_state *state, const char *why)
     struct daemon *d = inf_state_data(state);
     if (why) {
         daemon_log_printf(&d->log, INF_LOG_WARN,
-                          "state in %s can't be saved: %s; changes are still logged, but a restart "
-                          "may report changes or all objects again",
+                          "state in %s can't be saved: %s; changes are still logged, but after a "
+                          "restart handlers may get changes again, and logs all objects",
                           d->saved.dir, why);
         return;
     }

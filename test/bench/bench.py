@@ -143,7 +143,8 @@ def middle(rounds):
 
 def measure(case, stage, progress):
     if case.steps == ('start',):
-        return {'library compact': start.measure(stage.tools, case.pods, case.rounds)}
+        return {'library compact': start.measure(stage.tools, case.pods, case.rounds),
+                'informerd compact': start.service(stage.informerd.parent, case.pods, case.rounds)}
     clients = stage.clients(case)
     lives = {name: [] for name in clients}
     for round_ in range(case.rounds):

@@ -4,6 +4,8 @@
 stream   records a second that a program with mode: stream acknowledges: those that waited while the handler was paused, and
          those of changes at full speed, with everything that informerd does for a change
 webhook  records a second that a web server accepts, as JSON lines in batches of 1,000: likewise
+kafka    records a second into a real Kafka with informerd-kafka (needs Java and Maven): likewise; and latency of the event log
+         at 1,000 changes a second while Kafka runs and while it is stopped
 hang     latency of the event log at 1,000 changes a second, without a handler and beside handlers that hang: the best of
          several rounds
 
@@ -11,6 +13,7 @@ Each row is a function; its figures are lines of the table.
 """
 import argparse
 import contextlib
+import itertools
 import json
 import shutil
 import socket
@@ -31,6 +34,7 @@ PODS, SIZE, NAMESPACES = 20_000, 1000, 20
 RECORDS = 100_000
 STREAM_GOAL = 50_000  # records a second
 WEBHOOK_GOAL = 20_000
+KAFKA_GOAL = 15_000
 PACE, PACED, ROUNDS = 1000, 3000, 8
 # Reads what the pipe has, and acknowledges it at once. Writes the time of the first and the last record of each RECORDS.
 SINK = '''import os, re, sys, time
@@ -51,7 +55,7 @@ while chunk := os.read(0, 1 << 20):
 class World:
     """A server with pods, and informerd with handlers."""
 
-    def __init__(self, build, handlers):
+    def __init__(self, build, handlers, more=''):
         self.folder = Path(tempfile.mkdtemp(prefix='informerd-handlers-'))
         certificates = Certificates(self.folder / 'pki')
         certificates.server('server')
@@ -60,7 +64,7 @@ class World:
         tools = build / 'test' / 'bench'
         self.server = Server(tools, certificates.folder, template, PODS, NAMESPACES)
         (self.folder / 'kubeconfig').write_text(KUBECONFIG.format(port=self.server.port, folder=certificates.folder))
-        more = f'handlers: {json.dumps([h(self.folder) for h in handlers])}\n'
+        more += f'handlers: {json.dumps([h(self.folder) for h in handlers])}\n'
         self.informerd = Informerd(build / 'informerd', tools, self.folder, [], more)
         self.informerd.wait_until_synced()
 
@@ -81,6 +85,11 @@ class World:
 
     def control(self, command):
         self.get(f'/informerd/v1/handlers/control?name=bench&command={command}')
+
+    def wait_delivered(self):
+        """Waits until the queue of the handler is empty."""
+        while json.loads(self.get('/informerd/v1/handlers').split('\r\n\r\n', 1)[1])['handlers'][0]['records']:
+            time.sleep(0.02)
 
     def close(self):
         self.informerd.end()
@@ -171,6 +180,47 @@ def webhook(build):
     yield 'webhook jsonl, changes at full speed, a second', live, '', None
 
 
+def kafka(build):
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1] / 'e2e'))
+    from lib.certs import Certificates as KafkaCertificates
+    from lib.kafka import Kafka, Sink
+    handler = {'name': 'bench', 'client': True, 'queue': '1024M'}
+    with contextlib.closing(World(build, [lambda _folder: handler])) as world:
+        certificates = KafkaCertificates(world.folder / 'certificates')
+        certificates.server('kafka')
+        broker = Kafka(world.folder / 'kafka', certificates)
+        sink = Sink(build / 'informerd-kafka', world.folder, world.folder / 'socket', '--handler', 'bench', '--topic', 'bench',
+                    '--brokers', broker.plain)
+        try:
+            broker.start()
+            world.change(1000)
+            sink.start()
+            world.wait_delivered()  # the topic exists
+            world.control('pause')
+            world.change(RECORDS)
+            began = time.monotonic()
+            before = world.informerd.cpu()
+            world.control('resume')
+            world.wait_delivered()
+            waited, cpu = RECORDS / (time.monotonic() - began), (world.informerd.cpu() - before) / RECORDS
+            began = time.monotonic()
+            world.change(RECORDS)
+            world.wait_delivered()
+            live = RECORDS / (time.monotonic() - began)
+            up = min((world.change(PACED, PACE) for _ in range(ROUNDS)), key=lambda one: one['p50'])
+            broker.kill()
+            down = min((world.change(PACED, PACE) for _ in range(ROUNDS)), key=lambda one: one['p50'])
+        finally:
+            sink.kill()
+            broker.kill()
+    yield 'kafka, records that waited, a second', waited, '>=', KAFKA_GOAL
+    yield 'kafka, CPU of informerd for each, us', cpu * 1e6, '', None
+    yield 'kafka, changes at full speed, a second', live, '', None
+    yield 'event log while Kafka runs, median, ms', up['p50'] / 1e6, '', None
+    yield 'event log while Kafka is stopped, median, ms', down['p50'] / 1e6, '', None
+    yield 'median while Kafka is stopped, of that before', down['p50'] / up['p50'], '<=', 1.2
+
+
 def hang(build):
     programs = [lambda folder: {'name': 'run', 'exec': ['/usr/bin/sleep', '1000'], 'concurrency': 8, 'timeout': '1h'},
                 lambda folder: {'name': 'stream', 'mode': 'stream', 'exec': ['/usr/bin/sleep', '1000'], 'concurrency': 4096,
@@ -190,7 +240,17 @@ def hang(build):
     yield 'median beside handlers that hang, of that without', beside['p50'] / alone['p50'], '<=', 1.2
 
 
-ROWS = {'stream': stream, 'webhook': webhook, 'hang': hang}
+ROWS = {'stream': stream, 'webhook': webhook, 'kafka': kafka, 'hang': hang}
+
+
+def print_rows(rows):
+    """Prints the figures of rows. Whether a goal was missed."""
+    missed = False
+    for what, figure, relation, goal in itertools.chain.from_iterable(rows):
+        met = goal is None or (figure >= goal if relation == '>=' else figure <= goal)
+        missed = missed or not met
+        print(f'{what:52}{figure:12,.2f}' + (f'   goal {relation} {goal:,}{"" if met else "   MISSED"}' if goal else ''), flush=True)
+    return missed
 
 
 def main():
@@ -198,13 +258,7 @@ def main():
     parser.add_argument('build', type=Path)
     parser.add_argument('rows', nargs='*', help=f'of {", ".join(ROWS)} (default: all)')
     arguments = parser.parse_args()
-    missed = False
-    for name in arguments.rows or ROWS:
-        for what, figure, relation, goal in ROWS[name](arguments.build.resolve()):
-            met = goal is None or (figure >= goal if relation == '>=' else figure <= goal)
-            missed = missed or not met
-            print(f'{what:52}{figure:12,.2f}' + (f'   goal {relation} {goal:,}{"" if met else "   MISSED"}' if goal else ''), flush=True)
-    return missed
+    return print_rows(ROWS[name](arguments.build.resolve()) for name in arguments.rows or ROWS)
 
 
 if __name__ == '__main__':

@@ -31,6 +31,7 @@ COLUMNS = (  # figure, title, unit, divisor
     ('read_index', 'list by index, 1 in 500', 'us', 1e-6),
     ('start_warm', 'start to reads served', 'ms', 1e-3),
     ('start_cold', 'the same with a cold page cache', 'ms', 1e-3),
+    ('start_label', 'start to a list by label served', 'ms', 1e-3),
     ('start_loaded', 'of the warm one: files read', 'ms', 1e-3),
     ('start_cpu', 'its CPU per object', 'us', 1e-6),
     ('start_peak', 'its peak memory', 'MB', 1e6),

@@ -282,11 +282,11 @@ class Daemon(Ctl):
         self.assertIn('  kubectl informer get RESOURCE', self.good('--help', program=plugin))
         for arguments, message in ((['gt'], "unknown command 'gt'; did you mean 'get'?"), ([], 'missing command'),
                                    (['get'], "missing resource; for example 'get pods'"),
-                                   (['get', 'pods', '-o', 'xml'], "unknown output format 'xml'; use wide, json, yaml, name, "
-                                    'jsonpath=TEMPLATE, jsonpath-file=FILE, jsonpath-as-json=TEMPLATE, custom-columns=SPEC or '
+                                   (['get', 'pods', '-o', 'xml'], "unknown output format 'xml'; use wide, json, yaml, kyaml, name, "
+                                    'go-template=TEMPLATE, go-template-file=FILE, jsonpath=TEMPLATE, jsonpath-file=FILE, jsonpath-as-json=TEMPLATE, custom-columns=SPEC or '
                                     'custom-columns-file=FILE'),
-                                   (['get', 'pods', '-o', 'go-template={{.x}}'],
-                                    "output format 'go-template' is not supported; use jsonpath= or custom-columns="),
+                                   (['get', 'pods', '-o', 'go-template={{.x'],
+                                    "error parsing template {{.x, template: output:1: unclosed action"),
                                    (['get', 'pods', '-o', 'jsonpath='], "output format 'jsonpath' needs an argument: jsonpath=TEMPLATE"),
                                    (['get', 'pods', '-o', 'yaml=x'], "output format 'yaml' takes no argument"),
                                    (['get', 'pods', '-o', 'jsonpath={.a'], "JSONPath template '{.a': column 4: '}' is missing"),

@@ -487,7 +487,7 @@ class Configuration(Handled):
         for handler, error in (
                 ({'name': 'x', 'exec': ['page']}, 'the program must be an absolute path'),
                 ({'name': 'x', 'exec': []}, 'is an empty list; write it like'),
-                ({'name': 'x'}, 'exactly one of the keys exec, webhook is required'),
+                ({'name': 'x'}, 'exactly one of the keys exec, webhook, client is required'),
                 ({'name': 'x', 'exec': ['/bin/true'], 'watches': ['pods']}, "unknown watch 'pods'"),
                 ({'name': 'x', 'exec': ['/bin/true'], 'retry': {'backoff': '5m..1s'}}, 'the smaller one first'),
                 ({'name': 'x', 'exec': ['/bin/true'], 'retry': {'backoff': '5m'}}, 'not a range of durations'),

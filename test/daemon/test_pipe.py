@@ -165,14 +165,12 @@ class Fifos(Pipe):
         self.sim.control('fill', resource='secrets', count=10, bytes=100)
         self.last_is_written()
 
-    def test_blocked_fifos_do_not_delay_the_reservation_of_numbers(self):
-        """A block of numbers is 65,536: the first half of it is used before the next one is reserved."""
-        self.sim.control('set', history=100000)
+    def test_blocked_fifos_do_not_delay_the_state(self):
+        """It is written by the same threads as files."""
         self.stuck()
-        before = (self.folder / 'state/seq').read_text()
         self.sim.control('fill', resource='secrets', count=100, bytes=10)
-        self.sim.control('churn', resource='secrets', count=34000)
-        wait_until(lambda: (self.folder / 'state/seq').read_text() != before, 'the next block')
+        wait_until(lambda: self.metrics()['informerd_state_objects'] == 200, 'the secrets in the state')
+        self.assertEqual(self.metrics()['informerd_state_active'], 1)
 
     def test_exit_completes_other_logs_and_names_blocked_fifos(self):
         daemon = self.stuck(drain_timeout='2s')

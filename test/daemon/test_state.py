@@ -4,11 +4,8 @@
 fold() checks it: over the records of all runs together, an object that is added twice, a change that does not follow
 the one before it, or a deletion of nothing is an error.
 """
-import random
-import shutil
 import signal
 import socket
-import string
 import subprocess
 
 from service import CHANGES, DEADLINE, INFORMERD, Case, config_map, environment, fold, run, runs_of, wait_until
@@ -203,25 +200,7 @@ class PowerLoss(Restarted):
 
 
 class Limited(Restarted):
-    """The state can't be saved: watching and logging continue."""
-
-    def start_with_small_files(self):
-        self.sim.put('configmaps', *(config_map(name) for name in ('kept', 'changed')))
-        daemon = self.start(env={'INFORMERD_TEST_SEGMENT_BYTES': str(64 * 1024)})
-        self.wait_ready()
-        self.wait_equal()
-        return daemon
-
-    def fill(self, text):
-        """Changes of 16 KB that can't be compressed, until the daemon logs @text."""
-        noise = random.Random(1)
-        for _ in range(64):
-            data = {'x': ''.join(noise.choices(string.ascii_letters + string.digits, k=16 * 1024))}
-            self.sim.put('configmaps', {'metadata': {'name': 'changed', 'namespace': 'default'}, 'data': data})
-            self.wait_equal()
-            if text in self.daemon_text():
-                return
-        self.fail(f'{text!r} is missing in: {self.daemon_text()[-3000:]}')
+    """The state can't be saved: watching and logging continue. More of this: test_state_disk.py."""
 
     def daemon_text(self):
         return (self.folder / 'stderr').read_text()
@@ -239,16 +218,6 @@ class Limited(Restarted):
         (self.folder / 'state/cache').unlink()
         wait_until(lambda: 'is saved again' in self.daemon_text(), 'the directory')
         wait_until(lambda: self.metrics()['informerd_state_active'] == 1, 'the state')
-        self.assertEqual(daemon.end(), 0)
-        self.second_run().end()
-        self.assertEqual(self.changes(), [])
-
-    def test_directory_that_vanishes(self):
-        daemon = self.start_with_small_files()
-        self.assertRegex(self.get('/readyz?verbose').text, r'\[\+\] state: 2 objects, 0\.\d MB on disk, saved \S+ ago')
-        shutil.rmtree(self.folder / 'state/cache')
-        self.fill("can't be saved: ")
-        wait_until(lambda: 'is saved again' in self.daemon_text(), 'a new directory')
         self.assertEqual(daemon.end(), 0)
         self.second_run().end()
         self.assertEqual(self.changes(), [])
@@ -471,10 +440,27 @@ class Command(Restarted):
     def test_a_running_daemon_is_not_disturbed(self):
         self.first_run()
         self.second_run()
-        for action in ('ls', 'verify', 'drop'):
+        for action in ('verify', 'drop'):
             status, text = self.command(action)
             self.assertEqual(status, 75, text)
             self.assertIn('stop it, or set another state_dir', text)
+
+    def test_lists_while_the_daemon_runs(self):
+        """Files are compacted and removed meanwhile."""
+        self.sim.control('fill', resource='configmaps', count=200, bytes=400)
+        self.start(env={'INFORMERD_TEST_SEGMENT_BYTES': str(64 * 1024)})
+        self.wait_ready()
+        self.sim.control('churn', resource='configmaps', count=10**6, rate=500)
+        wait_until(lambda: self.metrics()['informerd_state_compactions_total'] > 2, 'compactions')
+        for _ in range(10):
+            status, text = self.command('ls')
+            self.assertIn(status, (0, 75), text)
+            self.assertRegex(text, r'cache: 20\d objects of 1 stream|the files changed while they were read')
+        self.sim.control('calm')
+        self.wait_equal()
+        status, text = self.command('ls')
+        self.assertEqual(status, 0, text)
+        self.assertRegex(text, rf'(?m)^configmaps +configmaps +\* +{len(self.on_server())} ')
 
 
 run(__name__)

@@ -402,7 +402,7 @@ class Configuration(Hooked):
                 ({'webhook': {}}, 'webhook: exactly one of url and url_file is required'),
                 ({'webhook': {'url': 'ftp://x/'}}, 'must begin with https:// or http://'),
                 ({'webhook': {**hook, 'url_file': '/x'}}, 'exactly one of url and url_file is required'),
-                ({'webhook': hook, 'exec': ['/bin/true']}, 'exactly one of the keys exec, webhook is required'),
+                ({'webhook': hook, 'exec': ['/bin/true']}, 'exactly one of the keys exec, webhook, client is required'),
                 ({'webhook': {**hook, 'preset': 'splunk'}}, "'splunk' is not a preset; use one of jsonl, "),
                 ({'webhook': {**hook, 'cert_file': '/x'}}, 'cert_file and key_file are required together'),
                 ({'webhook': {'url': 'http://example.com/', 'header_files': {'Authorization': '/x'}}},

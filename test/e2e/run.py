@@ -27,7 +27,7 @@ from pathlib import Path
 sys.dont_write_bytecode = True  # no __pycache__ in the source tree
 
 import trials
-from lib import children, parts, proxies, test_compare, test_journal, test_workers, workers
+from lib import children, kafka, parts, proxies, test_compare, test_journal, test_workers, workers
 from lib.children import Failure
 from lib.plane import Plane
 from lib.stage import Caught, Outcome, Stage
@@ -113,7 +113,7 @@ def catch_signals():
 
 
 def check_tools():
-    for tool, package in ({"openssl": "openssl", "setpriv": "util-linux"} | proxies.TOOLS).items():
+    for tool, package in ({"openssl": "openssl", "setpriv": "util-linux"} | proxies.TOOLS | kafka.TOOLS).items():
         if not shutil.which(tool):
             raise Failure(f"the command {tool} is missing: install {package}")
 

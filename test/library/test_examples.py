@@ -54,7 +54,7 @@ class Examples(Case):
 
     def test_ctrl_c_right_after_the_start(self):
         for program in PROGRAMS:
-            child = self.start(program)
+            child = self.start(program, *([str(self.folder / 'state')] if program == DURABLE else []))
             self.sim.put('pods', pod('a', 'n1'))
             child.line()
             self.assert_ends(child)

@@ -17,6 +17,7 @@ OURS = {
     'lib': ['base', 'seam', 'core', 'wire', 'kube', 'loop', 'informer'],
     'daemon': ['base', 'seam', 'wire', 'loop', 'informer'],  # uses only the public API of the library
     'ctl': ['base', 'wire', 'daemon', 'informer'],  # of the daemon: the command line and the formats
+    'kafka': ['base', 'ctl', 'daemon', 'informer'],  # of ctl: requests to the daemon; of the daemon: the command line
 }
 
 # header of a dependency: the files that may include it.
@@ -29,6 +30,7 @@ THEIRS = {
     'zdict.h': ['src/core/object/text_packer.c'],
     'yaml.h': ['src/base/text/yaml.c'],
     'emmintrin.h': ['src/base/json/json_block.h'],  # the compiler's
+    'librdkafka/*': ['src/kafka/*'],
     'yyjson.h': ['src/core/object/object*.c', 'src/core/diff/diff.c', 'src/core/object/path.c', 'src/kube/*'],
 }
 

@@ -116,6 +116,10 @@ static struct loaded_object *next_loaded(struct loaded_list *list)
     if (at >= len)
         return NULL;
     list->next++;
+    if (at + LOADED_PREFETCH < len) {
+        size_t ahead = at + LOADED_PREFETCH;
+        __builtin_prefetch(list->objects[order->numbers ? order->numbers[ahead] : ahead].object);
+    }
     return &list->objects[order->numbers ? order->numbers[at] : at];
 }
 

@@ -52,6 +52,8 @@ static void look_at_one(struct key_order *o, const struct loaded_list *list)
     const struct inf_object *object = list->objects[o->at].object;
     const struct inf_object *before =
         o->previous == SIZE_MAX ? NULL : list->objects[o->previous].object;
+    if (o->at + LOADED_PREFETCH < list->len)
+        __builtin_prefetch(list->objects[o->at + LOADED_PREFETCH].object);
     if (object && before) {
         struct str key = object_key(object);
         o->common = common_bytes(key, object_key(before), o->common);

@@ -56,6 +56,11 @@ struct entry *generation_find(const struct generation *g, struct str key)
     return generation_find_hashed(g, key, generation_hash(g, key));
 }
 
+bool generation_is_before(const struct generation *g, struct str key)
+{
+    return !g->in_order.last || key_to_entry(&key, g->in_order.last) > 0;
+}
+
 static void add_entry(struct generation *g, struct entry *e, uint64_t hash)
 {
     hashmap_add(&g->by_key, &e->by_key, hash);

@@ -44,6 +44,9 @@ uint64_t generation_hash(const struct generation *g, struct str key);
 struct entry *generation_find(const struct generation *g, struct str key);
 struct entry *generation_find_hashed(const struct generation *g, struct str key, uint64_t hash);
 
+/* Whether all keys are before @key. */
+bool generation_is_before(const struct generation *g, struct str key);
+
 /* Adds @held (takes over the reference), whose ordinary form is @object. Its key must not exist yet.
  * See core/object/object_packer.h. */
 void generation_add(struct generation *g, const struct inf_object *held,

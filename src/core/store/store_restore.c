@@ -48,13 +48,16 @@ static bool restore_expanded(struct generation *next, const struct inf_object *r
     return !damaged;
 }
 
-/* The last one of a key wins, as in generation_put(). */
+/* The last one of a key wins, as in generation_put(). Objects mostly come in the order of their keys: then no
+ * lookup is needed to see that a key is new. */
 bool generation_restore(struct generation *next, const struct inf_object *restored,
                         const struct str *labels)
 {
     struct object_packer *packer = &next->store->packer;
-    uint64_t hash = generation_hash(next, object_key(restored));
-    struct entry *e = generation_find_hashed(next, object_key(restored), hash);
+    struct str key = object_key(restored);
+    uint64_t hash = generation_hash(next, key);
+    struct entry *e =
+        generation_is_before(next, key) ? NULL : generation_find_hashed(next, key, hash);
     if (MUTANT("restore-loses-one") && generation_count(next) == 3)
         return true;
     if (e || !labels || next->indexes.n_defs || !packer->context || !object_is_packed(restored))

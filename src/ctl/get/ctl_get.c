@@ -149,11 +149,12 @@ static int check_output(const struct get_options *o)
     struct jsonpath *sort_by = NULL;
     struct inf_error err;
     int rc = 0;
-    if (get_form_prepare(&form, o->output, &err) < 0)
+    if (get_form_prepare(&form, o->output, o->template, &err) < 0)
         rc = command_usage_error(&ctl_get, "%s", err.text);
     else if (form.type && (o->show_labels || o->label_columns.count))
         rc = command_usage_error(&ctl_get, "%s cannot be used with -o %s",
-                                 o->show_labels ? "--show-labels" : "--label-columns", o->output);
+                                 o->show_labels ? "--show-labels" : "--label-columns",
+                                 o->output ? o->output : "go-template");
     else if (o->sort_by && jsonpath_parse(str_of(o->sort_by), &sort_by, &err) < 0)
         rc = command_usage_error(&ctl_get, "--sort-by: %s", err.text);
     jsonpath_free(sort_by);
@@ -522,7 +523,7 @@ static int get_run(const void *options)
     struct inf_error err;
     int rc;
     g->o = options;
-    get_form_prepare(&g->form, g->o->output, NULL); /* both were checked */
+    get_form_prepare(&g->form, g->o->output, g->o->template, NULL); /* both were checked */
     g->form.no_headers = g->o->no_headers;
     if (g->o->sort_by)
         jsonpath_parse(str_of(g->o->sort_by), &g->sort_by, NULL);
@@ -549,10 +550,13 @@ static const struct flag get_flags[] = {
     {0, "field-selector", "SELECTOR", offsetof(struct get_options, field_selector),
      .help = "only objects that match this field selector"},
     {'o', "output", "FORMAT", offsetof(struct get_options, output),
-     .help = "output format: wide, json, yaml, name, jsonpath=TEMPLATE, "
-             "jsonpath-file=FILE, jsonpath-as-json=TEMPLATE, custom-columns=SPEC or "
-             "custom-columns-file=FILE (default: a table)",
+     .help = "output format: wide, json, yaml, kyaml, name, go-template=TEMPLATE, "
+             "go-template-file=FILE, jsonpath=TEMPLATE, jsonpath-file=FILE, "
+             "jsonpath-as-json=TEMPLATE, custom-columns=SPEC or custom-columns-file=FILE "
+             "(default: a table)",
      .choices = get_form_names},
+    {0, "template", "TEMPLATE", offsetof(struct get_options, template),
+     .help = "template or file of -o, if it has none; without -o a go-template"},
     {0, "sort-by", "PATH", offsetof(struct get_options, sort_by),
      .help = "sort by this field, for example .metadata.creationTimestamp"},
     {'L', "label-columns", "LABELS", offsetof(struct get_options, label_columns),

@@ -3,6 +3,8 @@
  *
  *     ctl_get.c         the command: flags, targets, requests, watching
  *     ctl_get_form.c    json, yaml, name, jsonpath and custom-columns: made from whole objects
+ *     ctl_get_template.c  go-template
+ *     ctl_kyaml.c       kyaml
  *     ctl_get_table.c   tables, whose columns informerd chooses
  *     ctl_sort.c        --sort-by
  */
@@ -14,6 +16,7 @@
 #include "ctl/ctl.h"
 #include "ctl/ctl_resource.h"
 #include "ctl/ctl_table.h"
+#include "ctl/template/template.h"
 #include "daemon/format/columns.h"
 #include "daemon/format/jsonpath.h"
 
@@ -23,6 +26,7 @@ struct get_options {
     const char *selector;
     const char *field_selector;
     const char *output;
+    const char *template;
     const char *sort_by;
     struct flag_values label_columns;
     bool all_namespaces;
@@ -45,6 +49,8 @@ struct get_form {
     bool wide;                        /* of a table */
     bool no_headers;
     struct jsonpath *path;
+    struct template *template;
+    char *template_text;
     struct columns columns;
     struct ctl_table table; /* of the columns */
     size_t documents;       /* printed so far */
@@ -54,9 +60,10 @@ struct get_form {
 /* Values of -o, for completion; ends with NULL. */
 extern const char *const get_form_names[];
 
-/* Prepares the form of -o @output; NULL: a table. Reads the files of the forms that have one. Returns 0,
- * or an error of the option. */
-int get_form_prepare(struct get_form *ret, const char *output, struct inf_error *err);
+/* Prepares the form of -o @output; NULL: a table. @template is that of --template, or NULL. Reads the files
+ * of the forms that have one. Returns 0, or an error of the option. */
+int get_form_prepare(struct get_form *ret, const char *output, const char *template,
+                     struct inf_error *err);
 void get_form_free(struct get_form *form);
 
 /* Whether metadata is enough. It is also served for Secrets whose values are hidden. */
@@ -66,6 +73,15 @@ bool get_form_needs_metadata(const struct get_form *form);
  * change. */
 int get_form_put(struct get_form *form, const struct json_node *document, const char *event,
                  struct buf *out, struct inf_error *err);
+
+/* ---- single forms ---- */
+
+/* Prepares and puts -o go-template. After an error the output has what kubectl prints to find its cause. */
+int get_template_prepare(struct get_form *form, const char *argument, struct inf_error *err);
+int get_template_put(struct get_form *form, const struct json_node *document, struct buf *out,
+                     struct inf_error *err);
+
+void kyaml_put_document(struct buf *out, const struct json_node *node);
 
 /* ---- tables ---- */
 

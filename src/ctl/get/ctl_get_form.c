@@ -59,6 +59,14 @@ static int put_yaml(struct get_form *form, const struct json_node *document, con
     return 0;
 }
 
+static int put_kyaml(struct get_form *form, const struct json_node *document, const char *event,
+                     struct buf *out, struct inf_error *err)
+{
+    (void)form, (void)event, (void)err;
+    kyaml_put_document(out, document);
+    return 0;
+}
+
 /* "pod/web-0", "deployment.apps/web" */
 static void put_object_name(const struct json_node *object, struct buf *out)
 {
@@ -113,19 +121,28 @@ static int execution_error(struct inf_error *err)
     return err_set(err, cause.code, "error executing jsonpath: %s", cause.text);
 }
 
+/* Appends @text, without what could control a terminal if the output is one, and frees it. */
+static void put_for_terminal(struct buf *out, struct buf *text)
+{
+    if (isatty(STDOUT_FILENO))
+        jsonpath_put_visible(out, (struct str){text->bytes, text->len});
+    else if (text->len)
+        buf_put(out, text->bytes, text->len);
+    buf_free(text);
+}
+
 static int put_jsonpath(struct get_form *form, const struct json_node *document, const char *event,
                         struct buf *out, struct inf_error *err)
 {
     struct buf text = {0};
     int rc = jsonpath_put(&text, form->path, document, err);
     (void)event;
-    if (rc < 0)
+    if (rc < 0) {
         rc = execution_error(err);
-    else if (isatty(STDOUT_FILENO))
-        jsonpath_put_visible(out, (struct str){text.bytes, text.len});
-    else if (text.len)
-        buf_put(out, text.bytes, text.len);
-    buf_free(&text);
+        buf_free(&text);
+    } else {
+        put_for_terminal(out, &text);
+    }
     return rc;
 }
 
@@ -149,6 +166,18 @@ static int put_jsonpath_as_json(struct get_form *form, const struct json_node *d
 {
     (void)event;
     return jsonpath_each(form->path, document, put_array, out, err) < 0 ? execution_error(err) : 0;
+}
+
+/* ---- go-template ---- */
+
+static int put_template(struct get_form *form, const struct json_node *document, const char *event,
+                        struct buf *out, struct inf_error *err)
+{
+    struct buf text = {0};
+    int rc = get_template_put(form, document, &text, err);
+    (void)event;
+    put_for_terminal(out, &text);
+    return rc;
 }
 
 /* ---- custom-columns ---- */
@@ -220,10 +249,16 @@ static int put_columns(struct get_form *form, const struct json_node *document, 
 static const struct get_form_type form_types[] = {
     {"json", .put = put_json},
     {"yaml", .put = put_yaml},
+    {"kyaml", .put = put_kyaml},
     {"name", .metadata = true, .put = put_names},
     {"jsonpath", "TEMPLATE", .prepare = prepare_jsonpath, .put = put_jsonpath},
     {"jsonpath-as-json", "TEMPLATE", .prepare = prepare_jsonpath, .put = put_jsonpath_as_json},
     {"jsonpath-file", "FILE", .is_file = true, .prepare = prepare_jsonpath, .put = put_jsonpath},
+    {"go-template", "TEMPLATE", .prepare = get_template_prepare, .put = put_template},
+    {"go-template-file", "FILE", .is_file = true, .prepare = get_template_prepare,
+     .put = put_template},
+    {"template", "TEMPLATE", .prepare = get_template_prepare, .put = put_template},
+    {"templatefile", "FILE", .is_file = true, .prepare = get_template_prepare, .put = put_template},
     {"custom-columns", "SPEC", .prepare = prepare_columns, .put = put_columns},
     {"custom-columns-file", "FILE", .is_file = true, .prepare = prepare_column_lines,
      .put = put_columns},
@@ -233,27 +268,22 @@ const char *const get_form_names[] = {
     "wide",
     "json",
     "yaml",
+    "kyaml",
     "name",
     "jsonpath=",
     "jsonpath-file=",
     "jsonpath-as-json=",
+    "go-template=",
+    "go-template-file=",
     "custom-columns=",
     "custom-columns-file=",
     NULL,
 };
 
-#define FORM_LIST                                                                                \
-    "wide, json, yaml, name, jsonpath=TEMPLATE, jsonpath-file=FILE, jsonpath-as-json=TEMPLATE, " \
-    "custom-columns=SPEC or custom-columns-file=FILE"
-
-static int unknown_form(const char *output, size_t len, struct inf_error *err)
-{
-    if (strncmp(output, "go-template", 11) == 0 || strncmp(output, "template", 8) == 0)
-        return err_set(err, INF_EINVAL,
-                       "output format '%.*s' is not supported; use jsonpath= or custom-columns=",
-                       (int)len, output);
-    return err_set(err, INF_EINVAL, "unknown output format '%s'; use " FORM_LIST, output);
-}
+#define FORM_LIST                                                                               \
+    "wide, json, yaml, kyaml, name, go-template=TEMPLATE, go-template-file=FILE, "              \
+    "jsonpath=TEMPLATE, jsonpath-file=FILE, jsonpath-as-json=TEMPLATE, custom-columns=SPEC or " \
+    "custom-columns-file=FILE"
 
 /* Reads the argument from its file, if it is one. */
 static int prepare_argument(struct get_form *form, const char *argument, struct inf_error *err)
@@ -270,31 +300,45 @@ static int prepare_argument(struct get_form *form, const char *argument, struct 
     return rc;
 }
 
-int get_form_prepare(struct get_form *ret, const char *output, struct inf_error *err)
+static const struct get_form_type *find_form_type(const char *output, size_t len)
 {
-    const char *sign = output ? strchr(output, '=') : NULL;
-    size_t len = sign ? (size_t)(sign - output) : output ? strlen(output) : 0;
-    *ret = (struct get_form){0};
-    ret->wide = output && strcmp(output, "wide") == 0;
-    if (!output || ret->wide)
-        return 0;
     for (size_t i = 0; i < ARRAY_LEN(form_types); i++)
         if (strlen(form_types[i].name) == len && strncmp(form_types[i].name, output, len) == 0)
-            ret->type = &form_types[i];
-    if (!ret->type)
-        return unknown_form(output, len, err);
-    if (!ret->type->argument != !sign || (sign && !sign[1]))
-        return ret->type->argument
-                   ? err_set(err, INF_EINVAL, "output format '%s' needs an argument: %s=%s",
-                             ret->type->name, ret->type->name, ret->type->argument)
-                   : err_set(err, INF_EINVAL, "output format '%s' takes no argument",
-                             ret->type->name);
-    return sign ? prepare_argument(ret, sign + 1, err) : 0;
+            return &form_types[i];
+    return NULL;
+}
+
+int get_form_prepare(struct get_form *ret, const char *output, const char *template,
+                     struct inf_error *err)
+{
+    const char *sign, *argument;
+    const struct get_form_type *type;
+    *ret = (struct get_form){0};
+    if (!output && template)
+        output = "go-template";
+    ret->wide = output && strcmp(output, "wide") == 0;
+    if (!output || ret->wide)
+        return template ? err_set(err, INF_EINVAL, "--template cannot be used with -o wide") : 0;
+    sign = strchrnul(output, '=');
+    argument = *sign ? sign + 1 : template ? template : "";
+    type = ret->type = find_form_type(output, (size_t)(sign - output));
+    if (!type)
+        return err_set(err, INF_EINVAL, "unknown output format '%s'; use " FORM_LIST, output);
+    if (template && (*sign || !type->argument))
+        return err_set(err, INF_EINVAL, "--template cannot be used with -o %s", output);
+    if (!type->argument && *sign)
+        return err_set(err, INF_EINVAL, "output format '%s' takes no argument", type->name);
+    if (type->argument && !*argument)
+        return err_set(err, INF_EINVAL, "output format '%s' needs an argument: %s=%s", type->name,
+                       type->name, type->argument);
+    return type->argument ? prepare_argument(ret, argument, err) : 0;
 }
 
 void get_form_free(struct get_form *form)
 {
     jsonpath_free(form->path);
+    template_free(form->template);
+    free(form->template_text);
     columns_free(&form->columns);
     ctl_table_free(&form->table);
     *form = (struct get_form){0};

@@ -1,10 +1,9 @@
 /*
- * command_state.c - `informerd state`: lists, verifies or removes the state on disk (daemon/saved_state.h)
- * while the daemon does not run.
+ * command_state.c - `informerd state`: lists, verifies or removes the state on disk (daemon/saved_state.h).
  *
  * Normal path: lock the state directory, load the state read-only on a loop of its own, print. `drop`
- * removes the files without loading them. A running daemon holds the lock: then nothing is done, and
- * the error says so.
+ * removes the files without loading them. A running daemon holds the lock: then `ls` reads the files
+ * without it, again if one of them was removed meanwhile, and the others do nothing but report that.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -34,6 +33,10 @@ enum state_action {
     STATE_LS,
     STATE_VERIFY,
     STATE_DROP,
+};
+
+enum {
+    ATTEMPTS = 10, /* to read the files of a running daemon */
 };
 
 struct state_options {
@@ -148,17 +151,25 @@ static void on_closed(void *ctx)
     (void)ctx;
 }
 
-static int print_state(const struct inf_state *state, enum state_action action, const char *dir)
+static int print_unusable(const char *dir, const char *why, bool running)
+{
+    if (running)
+        fprintf(stderr, "informerd: %s: the files changed while they were read: %s; try again\n",
+                dir, why);
+    else
+        fprintf(stderr, "informerd: %s: the next start would discard this state: %s\n", dir, why);
+    return running ? EX_TEMPFAIL : EX_DATAERR;
+}
+
+static int print_state(const struct inf_state *state, enum state_action action, const char *dir,
+                       bool running)
 {
     struct inf_state_info info;
     struct buf out = {0};
     int rc;
     inf_state_info(state, &info);
-    if (info.reason) {
-        fprintf(stderr, "informerd: %s: the next start would discard this state: %s\n", dir,
-                info.reason);
-        return EX_DATAERR;
-    }
+    if (info.reason)
+        return print_unusable(dir, info.reason, running);
     if (action == STATE_LS) {
         put_streams(&out, state);
         put_queues(&out, state);
@@ -169,9 +180,11 @@ static int print_state(const struct inf_state *state, enum state_action action, 
     return rc;
 }
 
-static int load_state(const char *dir, const char *epoch, enum state_action action)
+/* Tries again if a running daemon has changed the files meanwhile. */
+static int load_state(const char *dir, const char *epoch, enum state_action action, int attempts)
 {
-    bool loaded = false;
+    bool loaded = false, again;
+    struct inf_state_info info;
     struct inf_state_settings settings = {
         .dir = dir, .epoch = epoch, .read_only = true, .data = &loaded, .on_loaded = on_loaded};
     struct inf_error err;
@@ -184,11 +197,13 @@ static int load_state(const char *dir, const char *epoch, enum state_action acti
         abort(); /* UNTESTED: the settings are valid */
     while (!loaded)
         uv_run(&loop, UV_RUN_ONCE);
-    rc = print_state(state, action, dir);
+    inf_state_info(state, &info);
+    again = info.reason && attempts > 1;
+    rc = again ? 0 : print_state(state, action, dir, attempts > 0);
     inf_state_close(state, on_closed, NULL);
     uv_run(&loop, UV_RUN_DEFAULT);
     uv_loop_close(&loop);
-    return rc;
+    return again ? load_state(dir, epoch, action, attempts - 1) : rc;
 }
 
 /* ---- removing ---- */
@@ -229,17 +244,22 @@ static int run_action(const struct conf *conf, enum state_action action)
     struct inf_error err;
     struct stat st;
     int lock = -1, rc = 0;
+    bool running = false;
     if (stat(dir, &st) < 0 && errno == ENOENT) {
         printf("%s does not exist: there is no state\n", dir);
-    } else if ((lock = state_take(conf->state_dir, &err)) < 0 ||
-               state_read_key(conf->state_dir, key, &err) < 0) {
+        free(dir);
+        return 0;
+    }
+    lock = state_take(conf->state_dir, &err);
+    running = lock == -INF_ECONF && action == STATE_LS;
+    if ((lock < 0 && !running) || state_read_key(conf->state_dir, key, &err) < 0) {
         fprintf(stderr, "informerd: %s\n", err.text);
         rc = EX_TEMPFAIL;
     } else if (action == STATE_DROP) {
         rc = drop_state(dir);
     } else {
         saved_state_epoch(key, epoch);
-        rc = load_state(dir, epoch, action);
+        rc = load_state(dir, epoch, action, running ? ATTEMPTS : 0);
     }
     if (lock >= 0)
         close(lock);
@@ -264,8 +284,8 @@ const struct command command_state = {
     .summary = "list, verify or remove the state on disk",
     .description =
         "List what the service has saved in state_dir for each watch, verify the files, or remove "
-        "them. The service must not be running; 'informerctl status' shows the watches of a running "
-        "one. After a removal, its next start reports all objects as initial.",
+        "them. While the service runs, only ls is possible; what it has not written yet is missing "
+        "then. After a removal, the next start reports all objects as initial.",
     .flags = state_flags,
     .size = sizeof(struct state_options),
     .parse = state_parse,

@@ -294,6 +294,8 @@ struct conf_handler {
     uint64_t umask;
     struct conf_limits limits;
     struct conf_webhook webhook;
+    bool client;
+    char *reader; /* NULL: none */
     struct conf_batch batch;
     uint64_t rate;     /* runs a minute; 0: no limit */
     unsigned deliver;  /* enum handler_deliver */

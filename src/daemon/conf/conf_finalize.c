@@ -288,22 +288,35 @@ static void check_event_logs(struct conf_reader *reader, const struct conf *conf
     }
 }
 
-/* Keys of programs would have no effect on a webhook. Defaults are accepted: --print-config writes them. */
-static void check_program_keys(struct conf_reader *reader, const struct conf *conf,
-                               const struct conf_handler *h)
+/* Keys that would have no effect. Defaults are accepted: --print-config writes them. */
+static void check_kind_keys(struct conf_reader *reader, const struct conf *conf,
+                            const struct conf_handler *h, const struct handler_kind *kind)
 {
+    bool runs_program = strcmp(kind->name, "exec") == 0;
     const struct {
         const char *key;
-        bool used;
+        bool unused;
     } rows[] = {
-        {"mode", h->mode != CONF_EXEC_RUN},
-        {"user", h->user != NULL},
-        {"group", h->group != NULL},
+        {"mode", h->mode != CONF_EXEC_RUN && !runs_program},
+        {"user", h->user && !runs_program},
+        {"group", h->group && !runs_program},
+        {"reader", h->reader && kind != &handler_client},
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
-        if (rows[i].used)
+        if (rows[i].unused)
             conf_entry_error(reader, conf, "handlers", h->head.node, rows[i].key,
-                             "cannot be used with webhook; remove the key");
+                             "cannot be used with %s; remove the key", kind->name);
+}
+
+static void check_handler_reader(struct conf_reader *reader, const struct conf *conf,
+                                 const struct conf_handler *h)
+{
+    for (size_t i = 0; h->reader && i < conf->api.n_readers; i++)
+        if (conf->api.readers[i].name && strcmp(conf->api.readers[i].name, h->reader) == 0)
+            return;
+    if (h->reader)
+        conf_entry_error(reader, conf, "handlers", h->head.node, "reader",
+                         "no entry of api.readers has the name '%s'; add it", h->reader);
 }
 
 /* A kind is set if its key has a value; the sample has keys without one. */
@@ -333,8 +346,8 @@ static void check_handler_kind(struct conf_reader *reader, const struct conf *co
     if (kind && set == 1 && !kind->batches && h->batch.max > 1)
         conf_entry_error(reader, conf, "handlers", h->head.node, "batch",
                          "cannot be used with %s; remove the key", kind->name);
-    if (kind == &handler_webhook && set == 1)
-        check_program_keys(reader, conf, h);
+    if (kind && set == 1)
+        check_kind_keys(reader, conf, h, kind);
     buf_free(&names);
 }
 
@@ -344,6 +357,7 @@ static void check_handlers(struct conf_reader *reader, const struct conf *conf)
         const struct conf_handler *h = &conf->handlers[i];
         check_watches_of(reader, conf, "handlers", h->head.node, &h->filter.watches);
         check_handler_kind(reader, conf, h);
+        check_handler_reader(reader, conf, h);
     }
 }
 

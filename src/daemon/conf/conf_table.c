@@ -1,45 +1,34 @@
 /*
  * conf_table.c - all options of the configuration file, one row each: name, type, member, default
- * and help text.
+ * and help text. The options of handlers are in conf_table_handlers.c.
  */
 #include "daemon/conf/conf_table.h"
 
 #include "base/base.h"
 #include "daemon/conf/conf.h"
+#include "daemon/conf/conf_table_parts.h"
 #include "daemon/format/record_format.h"
-#include "daemon/handler/webhook_files.h"
 
 static const char *const levels[] = {"debug", "info", "warn", "error", NULL};
-static const char *const record_levels[] = {"info", "warn", "error", NULL};
+const char *const conf_record_levels[] = {"info", "warn", "error", NULL};
 static const char *const log_formats[] = {"logfmt", "json", NULL};
 static const char *const keeps[] = {"all", "metadata", NULL};
 static const char *const gzips[] = {"remote", "always", "never", NULL};
 static const char *const caches[] = {"plain", "compact", NULL};
-static const char *const verbs[] = {"ADDED", "MODIFIED", "DELETED", NULL};
-static const char *const objects[] = {"none", "diff", "full", NULL};
-static const char *const modes[] = {"run", "stream", NULL};
-static const char *const delivers[] = {"each", "latest", NULL};
-static const char *const overflows[] = {"gap", "coalesce", "wait", NULL};
+const char *const conf_verbs[] = {"ADDED", "MODIFIED", "DELETED", NULL};
+const char *const conf_objects[] = {"none", "diff", "full", NULL};
 static const char *const contexts[] = {"labels", "owner", "node", NULL};
 
 _Static_assert(INF_LOG_DEBUG == 0 && INF_LOG_ERROR == 3, "levels counts enum inf_log_level");
-_Static_assert(INF_ADDED == 0 && INF_DELETED == 2, "verbs counts enum inf_verb");
+_Static_assert(INF_ADDED == 0 && INF_DELETED == 2, "conf_verbs counts enum inf_verb");
 _Static_assert(CONTEXT_LABELS == 1 && CONTEXT_OWNER == 2 && CONTEXT_NODE == 4,
                "contexts counts the bits of enum context_part");
 
 enum {
-    SECOND = 1000, /* durations are in milliseconds */
-    MINUTE = 60 * SECOND,
-    HOUR = 60 * MINUTE,
-    KIB = 1024,
-    MIB = 1024 * KIB,
-    RULES_MAX = 24,      /* per list; leaves room for the rules that the library adds */
     NAMESPACES_MAX = 64, /* each needs its own watch on the server */
     HOSTS_MAX = 100,     /* each is compared with the Host header of every request */
     KEEP_MAX = 100,      /* each is renamed at every rotation */
     FIELDS_MAX = 16,     /* each is evaluated for every record */
-    ARGUMENTS_MAX = 100, /* of a program */
-    BATCH_MAX = 10000,   /* records of a request */
     HISTORY_MAX = 1000000,
 };
 
@@ -47,8 +36,6 @@ enum {
 #define STATE_MAX   (UINT64_C(1) << 40)
 
 /* clang-format off */
-#define TABLE(type, rows, reserved) {rows, ARRAY_LEN(rows), sizeof(struct type), reserved}
-
 #define AT(member) offsetof(struct conf_socket, member)
 static const struct conf_option socket_options[] = {
     {"path", &conf_type_file, AT(path), "($RUNTIME_DIRECTORY/informerd.sock if that is set, otherwise off)",
@@ -135,8 +122,8 @@ static const struct conf_option state_options[] = {
      .help = "save the reported objects in state_dir, so that a restart reports only what has "
              "changed meanwhile; a change needs a restart"},
     {"max_disk", &conf_type_size, AT(max_disk), "2G",
-     .help = "disk space for the saved objects; if it is not enough, nothing is saved, and the next "
-             "start reports all objects again; a change needs a restart",
+     .help = "disk space for the saved objects; if it is not enough, nothing is saved: changes are "
+             "still logged, and saving is tried again every hour; a change needs a restart",
      .min = 64 * MIB, .max = STATE_MAX},
 };
 static const struct conf_table state_table = TABLE(conf_state, state_options, NULL);
@@ -300,11 +287,11 @@ static const struct conf_option event_log_options[] = {
      .of = &conf_type_regex, .example = "['^web-[0-9]+$']", .min = 1, .max = RULES_MAX},
     {"verbs", &conf_type_choices, AT(filter.verbs), "[ADDED, MODIFIED, DELETED]",
      .help = "write only these types of change",
-     .choices = verbs, .min = 1},
+     .choices = conf_verbs, .min = 1},
     {"level", &conf_type_choice, AT(filter.level), "info",
      .help = "write only changes of this level or a higher one; records about informerd itself are "
              "always written",
-     .choices = record_levels},
+     .choices = conf_record_levels},
     {"changed", &conf_type_list, AT(filter.changed), "[]",
      .help = "write MODIFIED only if one of these fields changed; [] is any field",
      .of = &conf_type_field_path, .max = RULES_MAX},
@@ -312,12 +299,12 @@ static const struct conf_option event_log_options[] = {
      .help = "write only objects that match this label selector", .example = "app=web"},
     {"object", &conf_type_choice, AT(object), "diff",
      .help = "part of the object in a record: none, the changed fields, or the full object",
-     .choices = objects},
+     .choices = conf_objects},
     {"object_verbs", &conf_type_choices, AT(object_verbs),
      "([DELETED] with object: diff, all with full, [] with none)",
      .help = "types of change whose records contain the full object; for DELETED it is the last "
              "known state",
-     .choices = verbs, .example = "[ADDED, DELETED]"},
+     .choices = conf_verbs, .example = "[ADDED, DELETED]"},
     {"context", &conf_type_choices, AT(context), "[labels, owner, node]",
      .help = "what records say about the object: its labels, its controller and workload, the node "
              "of a Pod; [] writes none",
@@ -345,176 +332,6 @@ static const struct conf_option event_log_options[] = {
 static const struct conf_table event_log_table = TABLE(conf_event_log, event_log_options, NULL);
 #undef AT
 
-#define AT(member) offsetof(struct conf_retry, member)
-static const struct conf_option retry_options[] = {
-    {"max", &conf_type_number, AT(max), "5",
-     .help = "how often a run that failed is repeated before its record is parked; exit code 75 does "
-             "not count",
-     .max = 1000 * 1000},
-    {"backoff", &conf_type_duration_range, AT(backoff), "1s..5m",
-     .help = "delay before the first repetition, doubled for each further one, and its maximum",
-     .min = 1, .max = 24 * HOUR},
-};
-static const struct conf_table retry_table = TABLE(conf_retry, retry_options, NULL);
-#undef AT
-
-#define AT(member) offsetof(struct conf_limits, member)
-static const struct conf_option limits_options[] = {
-    {"cpu", &conf_type_duration, AT(cpu_ms), "0s",
-     .help = "CPU time of a process, in whole seconds", .max = 24 * HOUR},
-    {"memory", &conf_type_size, AT(memory), "0",
-     .help = "address space of a process", .max = UINT64_C(1) << 50},
-    {"files", &conf_type_number, AT(files), "0",
-     .help = "open files of a process", .max = 1000 * 1000},
-    {"processes", &conf_type_number, AT(processes), "0",
-     .help = "processes and threads of its user, all programs together", .max = 1000 * 1000},
-};
-static const struct conf_table limits_table = TABLE(conf_limits, limits_options, NULL);
-#undef AT
-
-#define AT(member) offsetof(struct conf_webhook, member)
-static const struct conf_option webhook_options[] = {
-    {"url", &conf_type_url, AT(url), "(none)",
-     .help = "http or https URL that records are sent to with POST; redirects are not followed",
-     .example = "https://logs.example.com/hook"},
-    {"url_file", &conf_type_file, AT(url_file), "(none)",
-     .help = "file that contains the URL, if it is a secret, instead of url",
-     .example = "/etc/informerd/webhook.url"},
-    {"preset", &conf_type_webhook_preset, AT(preset), "jsonl",
-     .help = "form of the body: jsonl, cloudevents, loki, elastic-bulk, otlp-json or slack; see "
-             "informerd(8), HANDLERS"},
-    {"headers", &conf_type_headers, AT(headers), "{}",
-     .help = "further headers of requests, with their values",
-     .of = &conf_type_text, .example = "{X-Scope-OrgID: shop}", .max = WEBHOOK_HEADERS_MAX},
-    {"header_files", &conf_type_headers, AT(header_files), "{}",
-     .help = "headers whose values are secret, with the files that contain the values; read again "
-             "when they change; sent only over https or to this machine",
-     .of = &conf_type_file, .example = "{Authorization: /etc/informerd/webhook.token}",
-     .max = WEBHOOK_HEADER_FILES_MAX},
-    {"signature_key_file", &conf_type_file, AT(signature_key_file), "(not signed)",
-     .help = "file with the key of the header Informerd-Signature, sha256=HMAC of the body in hex",
-     .example = "/etc/informerd/webhook.key"},
-    {"ca_file", &conf_type_file, AT(ca_file), "(those of the system)",
-     .help = "certificate authorities that may have issued the certificate of the server",
-     .example = "/etc/informerd/ca.pem"},
-    {"cert_file", &conf_type_file, AT(cert_file), "(none)",
-     .help = "client certificate, together with key_file", .example = "/etc/informerd/client.pem"},
-    {"key_file", &conf_type_file, AT(key_file), "(none)",
-     .help = "key of the client certificate", .example = "/etc/informerd/client.key"},
-    {"proxy", &conf_type_proxy, AT(proxy), "(env)",
-     .help = "proxy, written as that of a cluster", .example = "http://egress.example.com:3128"},
-};
-static const struct conf_table webhook_table = TABLE(conf_webhook, webhook_options, NULL);
-#undef AT
-
-#define AT(member) offsetof(struct conf_batch, member)
-static const struct conf_option batch_options[] = {
-    {"max", &conf_type_number, AT(max), "1",
-     .help = "how many records a request may have; only for webhook",
-     .min = 1, .max = BATCH_MAX},
-    {"within", &conf_type_duration, AT(within_ms), "1s",
-     .help = "how long the first record of a request waits for further ones",
-     .max = HOUR},
-};
-static const struct conf_table batch_table = TABLE(conf_batch, batch_options, NULL);
-#undef AT
-
-#define AT(member) offsetof(struct conf_handler, member)
-static const struct conf_option handler_options[] = {
-    {"name", &conf_type_name, AT(name), NULL,
-     .help = "name of the handler in metrics, in the log of the daemon and in the state on disk: a "
-             "handler keeps its queue as long as it keeps its name",
-     .example = "syslog"},
-    {"exec", &conf_type_command, AT(exec), "(none)",
-     .help = "program to run for each change, an absolute path, and its arguments; no shell is "
-             "involved. It gets the record as one line of JSON on stdin. See informerd(8), HANDLERS",
-     .of = &conf_type_text, .example = "[/usr/bin/logger, -t, informerd]",
-     .min = 1, .max = ARGUMENTS_MAX, .shown = true},
-    {"mode", &conf_type_choice, AT(mode), "run",
-     .help = "how the program gets records; run: it is run for each change; stream: one program runs "
-             "all the time, reads records as lines on stdin and acknowledges them on stdout. See "
-             "informerd(8), HANDLERS",
-     .choices = modes},
-    {"user", &conf_type_text, AT(user), "(that of informerd)",
-     .help = "name of the user that runs the program, with all groups of that user. Needs the "
-             "capabilities in informerd-handlers.conf",
-     .example = "alerts"},
-    {"group", &conf_type_text, AT(group), "(that of the user)",
-     .help = "name of the group that runs the program", .example = "alerts"},
-    {"directory", &conf_type_file, AT(directory), "/",
-     .help = "working directory of the program"},
-    {"umask", &conf_type_mode, AT(umask), "\"0027\"",
-     .help = "permissions that files of the program do not get, in octal"},
-    {"limits", NULL, AT(limits), NULL,
-     .help = "resource limits of the program; 0: those of informerd", .table = &limits_table},
-    {"webhook", NULL, AT(webhook), NULL,
-     .help = "server to send each change to, instead of exec. See informerd(8), HANDLERS",
-     .table = &webhook_table},
-    {"watches", &conf_type_list, AT(filter.watches), "(all)",
-     .help = "act only on changes of the watches with these names",
-     .of = &conf_type_name, .example = "[pods]", .min = 1},
-    {"namespaces", &conf_type_list, AT(filter.namespaces), "(all)",
-     .help = "act only on objects in these namespaces",
-     .of = &conf_type_namespace, .example = "[shop]", .min = 1},
-    {"names", &conf_type_list, AT(filter.names), "(all)",
-     .help = "act only on objects whose name matches one of these regular expressions, as in "
-             "event_logs",
-     .of = &conf_type_regex, .example = "['^web-[0-9]+$']", .min = 1, .max = RULES_MAX},
-    {"verbs", &conf_type_choices, AT(filter.verbs), "[ADDED, MODIFIED, DELETED]",
-     .help = "act only on these types of change",
-     .choices = verbs, .min = 1},
-    {"level", &conf_type_choice, AT(filter.level), "info",
-     .help = "act only on changes of this level or a higher one",
-     .choices = record_levels},
-    {"changed", &conf_type_list, AT(filter.changed), "[]",
-     .help = "act on MODIFIED only if one of these fields changed; [] is any field",
-     .of = &conf_type_field_path, .max = RULES_MAX},
-    {"label_selector", &conf_type_label_selector, AT(filter.label_selector), "(all objects)",
-     .help = "act only on objects that match this label selector", .example = "app=web"},
-    {"when", &conf_type_when, AT(filter.when), "(no condition)",
-     .help = "condition that must begin with a MODIFIED, and hold for ADDED and DELETED; written as in "
-             "levels, with level>=warn or level>=error before it or instead of it",
-     .example = "status.phase=Failed"},
-    {"initial", &conf_type_bool, AT(filter.initial), "false",
-     .help = "also act on the objects that exist when a watch starts without saved state"},
-    {"object", &conf_type_choice, AT(object), "diff",
-     .help = "part of the object in a record: none, the changed fields, or the full object",
-     .choices = objects},
-    {"max_line", &conf_type_size, AT(max_line), "256K",
-     .help = "maximum length of a record; in longer ones values are replaced by their size, names are "
-             "kept",
-     .min = RECORD_LINE_MIN, .max = 16 * MIB},
-    {"deliver", &conf_type_choice, AT(deliver), "each",
-     .help = "each: every change, those of one object in order; latest: only the newest change of each "
-             "object that waits",
-     .choices = delivers},
-    {"concurrency", &conf_type_number, AT(concurrency), "1",
-     .help = "how many objects are worked on at the same time, at most 64; with mode: stream, how many "
-             "records may wait for their acknowledgement, at most 4096",
-     .min = 1, .max = CONF_STREAM_CONCURRENCY_MAX},
-    {"batch", NULL, AT(batch), NULL,
-     .help = "several changes in one request", .table = &batch_table},
-    {"rate", &conf_type_rate, AT(rate), "0/s",
-     .help = "how many runs are started a second (50/s) or minute (30/m) at most; a request with "
-             "several changes is one run; 0/s is no limit"},
-    {"timeout", &conf_type_duration, AT(timeout_ms), "30s",
-     .help = "how long a run may take; then a request is closed, and the process group of a program "
-             "gets SIGTERM, 2s later SIGKILL",
-     .min = 100, .max = 24 * HOUR},
-    {"retry", NULL, AT(retry), NULL,
-     .help = "what follows a run that failed", .table = &retry_table},
-    {"queue", &conf_type_size, AT(queue), "16M",
-     .help = "memory for records that are not delivered yet; they are also saved in state_dir, if "
-             "state is enabled, and delivered after a restart",
-     .min = MIB, .max = 1024 * MIB},
-    {"overflow", &conf_type_choice, AT(overflow), "gap",
-     .help = "what happens when the queue is full: gap skips the oldest records, coalesce first those "
-             "that have a newer one of the same object, wait holds the watches of the handler",
-     .choices = overflows},
-};
-static const struct conf_table handler_table = TABLE(conf_handler, handler_options, NULL);
-#undef AT
-
 #define AT(member) offsetof(struct conf_level, member)
 static const struct conf_option level_options[] = {
     {"name", &conf_type_name, AT(name), "(none)",
@@ -534,7 +351,7 @@ static const struct conf_option level_options[] = {
     {"level", &conf_type_choice, AT(level), NULL,
      .help = "level of records for which the rule holds; info switches off a built-in rule of the "
              "same name",
-     .choices = record_levels, .example = "error"},
+     .choices = conf_record_levels, .example = "error"},
 };
 static const struct conf_table level_table = TABLE(conf_level, level_options, NULL);
 #undef AT
@@ -587,7 +404,7 @@ static const struct conf_option options[] = {
      .table = &event_log_table, .count = AT(n_event_logs)},
     {"handlers", NULL, AT(handlers), "[]",
      .help = "programs to run and servers to call on changes",
-     .table = &handler_table, .count = AT(n_handlers)},
+     .table = &conf_handler_table, .count = AT(n_handlers)},
     {"levels", NULL, AT(levels), "[]",
      .help = "rules for the level of records, in addition to the built-in ones of "
              "informerd-events(5); the highest level counts",

@@ -252,6 +252,8 @@ void handler_pause(struct handler *handler, bool paused)
 
 void handler_stop(struct handler *handler)
 {
+    if (handler->settings.kind->stop)
+        handler->settings.kind->stop(handler);
     handler->stopped = true;
     task_cancel(&handler->pump);
     task_cancel(&handler->flush);

@@ -4,10 +4,7 @@
 #include "daemon/handler/handler_kind.h"
 
 const struct handler_kind *const handler_kinds[] = {
-    &handler_exec,
-    &handler_stream,
-    &handler_webhook,
-    NULL,
+    &handler_exec, &handler_stream, &handler_webhook, &handler_client, NULL,
 };
 
 const struct handler_kind *handler_kind_of(const struct conf_handler *conf)

@@ -13,7 +13,11 @@
 
 struct handler_kind {
     const char *name; /* the key in the conf */
-    bool batches;     /* start() accepts several records */
+    bool batches;     /* `batch` may be configured: start() accepts several records */
+
+    /* Not 0: instead of `concurrency` and `batch`, which can't be configured. */
+    uint32_t runs;
+    size_t run_records;
 
     /* Whether the key has a value. */
     bool (*is_set)(const struct conf_handler *conf);
@@ -33,6 +37,9 @@ struct handler_kind {
     /* Creates handler->part if it is NULL, and applies @conf to it: at the start and at each reload. Runs
      * may be in progress. */
     void (*configure)(struct handler *handler, const struct conf_handler *conf);
+
+    /* No further runs are started. Ends those that would not end by themselves. NULL: there are none. */
+    void (*stop)(struct handler *handler);
 
     /* Frees handler->part. There are no runs. */
     void (*close)(struct handler *handler);
@@ -55,6 +62,7 @@ extern const struct handler_kind handler_exec;
 extern const struct handler_kind
     handler_stream; /* with the key of handler_exec, and mode: stream */
 extern const struct handler_kind handler_webhook;
+extern const struct handler_kind handler_client;
 
 /* Ends with NULL. */
 extern const struct handler_kind *const handler_kinds[];

@@ -19,9 +19,10 @@ _Static_assert(HANDLER_GAP == 0 && HANDLER_COALESCE == 1 && HANDLER_WAIT == 2,
 
 static struct handler_settings settings_of(const struct conf_handler *c)
 {
+    const struct handler_kind *kind = handler_kind_of(c);
     return (struct handler_settings){
         .name = c->name,
-        .kind = handler_kind_of(c),
+        .kind = kind,
         .conf = c,
         .filter = conf_filter_settings(&c->filter),
         .record = {.object = c->object == CONF_OBJECT_NONE ? RECORD_NONE : RECORD_DIFF,
@@ -33,10 +34,10 @@ static struct handler_settings settings_of(const struct conf_handler *c)
         .deliver = (enum handler_deliver)c->deliver,
         .overflow = (enum handler_overflow)c->overflow,
         .queue_bytes = c->queue,
-        .concurrency = (uint32_t)c->concurrency,
+        .concurrency = kind->runs ? kind->runs : (uint32_t)c->concurrency,
         .timeout_ms = c->timeout_ms,
-        .batch_max = c->batch.max,
-        .batch_within_ms = c->batch.within_ms,
+        .batch_max = kind->run_records ? kind->run_records : c->batch.max,
+        .batch_within_ms = kind->run_records ? 0 : c->batch.within_ms,
         .rate = c->rate,
         .retry_max = (uint32_t)c->retry.max,
         .backoff_min_ms = (uint32_t)c->retry.backoff.min_ms,

@@ -6,7 +6,7 @@
  * seq_ready() returns whether all numbers taken so far are. After a crash, numbering continues after
  * the reserved block, and `skipped` is set; a clean stop leaves no gap.
  *
- * The file `seq` of the state directory contains "65537 open" while numbers below that may have
+ * The file `seq` of the state directory contains "16777217 open" while numbers below that may have
  * been used, and "777 closed" if exactly those were used. Without the file the used numbers are
  * unknown, so a new sequence with a new id starts.
  */
@@ -24,7 +24,9 @@
 #include "seam/clock.h"
 
 enum {
-    SEQ_BLOCK = 65536,
+    /* So large that lines are not held soon if the directory is full or can't be written: at 1,000 records a
+     * second that takes two hours or more. */
+    SEQ_BLOCK = 16 * 1024 * 1024,
     SEQ_RETRY_MIN_MS = 1000,
     SEQ_RETRY_MAX_MS = 30000,
 };

@@ -20,6 +20,7 @@
 #include "daemon/http/endpoints.h"
 #include "daemon/http/report.h"
 #include "daemon/service/record_stream.h"
+#include "daemon/service/service_client.h"
 #include "daemon/service/service_handlers.h"
 #include "daemon/service/service_indexes.h"
 
@@ -154,6 +155,8 @@ static const struct service_endpoint {
     {"handlers", FOR_UNLIMITED, service_handlers_respond},
     {"handlers/parked", FOR_CONTROL, service_handlers_respond_parked},
     {"handlers/control", FOR_CONTROL, service_handlers_respond_control},
+    {"handlers/stream", FOR_READERS, service_client_respond_stream},
+    {"handlers/ack", FOR_READERS, service_client_respond_ack},
     {"indexes", FOR_READERS, service_indexes_respond},
     {"indexes/", FOR_READERS, service_indexes_respond_value},
 };

@@ -20,11 +20,11 @@ const WIDTH_ROWS = 300; // rows that determine the widths of columns
 
 const settings = {search: '', ns: ''};
 
-/* Words are parts of names; words with = or ! are labels. */
+/* Words are parts of names; words with = or ! are labels. Objects without a namespace are in all of them. */
 function searchOf({search, ns}) {
   const words = search.toLowerCase().split(/[\s]+/).filter(Boolean);
   const tests = labelTests(search.split(/\s+/).filter(w => /[=!]/.test(w)).join(',')), names = words.filter(w => !/[=!]/.test(w));
-  return row => (!ns || row.ns === ns) && names.every(w => row.hay.includes(w)) && tests.every(test => test(row.labels));
+  return row => (!ns || !row.ns || row.ns === ns) && names.every(w => row.hay.includes(w)) && tests.every(test => test(row.labels));
 }
 
 function rowOf(resource, metadata, cells) {
@@ -214,12 +214,15 @@ class ObjectsView {
   }
 
   fillNamespaces(all) {
-    const names = [...new Set(all.map(row => row.ns).filter(Boolean))].sort(), text = names.join('\0');
+    const found = new Set(all.map(row => row.ns).filter(Boolean));
+    if (found.size && settings.ns)
+      found.add(settings.ns); // what is selected stays selected in the table of another kind
+    const names = [...found].sort(), text = names.join('\0');
     if (text === this.names)
       return;
     this.names = text;
     this.namespaces.replaceChildren(h('option', {value: ''}, 'all namespaces'), ...names.map(name => h('option', {value: name}, name)));
-    this.namespaces.value = names.includes(settings.ns) ? settings.ns : '';
+    this.namespaces.value = settings.ns;
     this.namespaces.hidden = !names.length;
   }
 

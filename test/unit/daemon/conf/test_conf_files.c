@@ -397,8 +397,10 @@ static void the_examples_of_the_sample_are_valid(void **state)
     (void)state;
     keep_comment(text, "#url:");
     keep_comment(text, "#url_file:");
+    keep_comment(text, "#reader: kafka");
     keep_comment(other, "#url:");
     keep_comment(other, "#url_file:");
+    keep_comment(other, "#reader: kafka");
     keep_comment(text, "#exclude_namespaces:");
     keep_comment(text, "#namespace_selector:");
     keep_comment(text, "#changed:");

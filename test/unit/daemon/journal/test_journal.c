@@ -275,13 +275,13 @@ static void no_line_is_written_before_its_number_is_reserved(void **state)
     w->seq.next = w->seq.reserved - 1;
     journal_world_change(w, &w->pods, NULL, "'a':1");
     journal_world_flush(w);
-    assert_lines(w, "a", "65536 ADDED pods; ");
+    assert_lines(w, "a", "16777216 ADDED pods; ");
     journal_world_change(w, &w->pods, "'a':1", "'a':2");
     journal_world_flush(w);
-    assert_lines(w, "a", "65536 ADDED pods; ");
+    assert_lines(w, "a", "16777216 ADDED pods; ");
     w->state_disk.frozen = false;
     sim_run(&w->sim);
-    assert_lines(w, "a", "65536 ADDED pods; 65537 MODIFIED pods; ");
+    assert_lines(w, "a", "16777216 ADDED pods; 16777217 MODIFIED pods; ");
 }
 
 static void failures_of_the_sequence_are_logged(void **state)

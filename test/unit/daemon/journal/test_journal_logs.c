@@ -209,7 +209,7 @@ static void a_removed_log_waits_for_its_numbers(void **state)
     assert_false(list_empty(&w->journal.leaving));
     w->state_disk.frozen = false;
     sim_run(&w->sim);
-    assert_lines(w, "a", "65537 ADDED pods; ");
+    assert_lines(w, "a", "16777217 ADDED pods; ");
     assert_true(list_empty(&w->journal.leaving));
 }
 

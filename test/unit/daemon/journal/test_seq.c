@@ -113,7 +113,7 @@ static void a_clean_end_leaves_no_gap(void **state)
     assert_false(w->seq.skipped);
     assert_int_equal(seq_take(&w->seq), 1);
     assert_int_equal(seq_take(&w->seq), 2);
-    assert_file(&w->folder, "seq", "65537 open\n");
+    assert_file(&w->folder, "seq", "16777217 open\n");
     close_seq(w);
     assert_file(&w->folder, "seq", "3 closed\n");
     open_seq(w);
@@ -131,7 +131,7 @@ static void skips_to_the_next_block_after_a_crash(void **state)
     crash(w);
     open_seq(w);
     assert_true(w->seq.skipped);
-    assert_int_equal(seq_take(&w->seq), 65537);
+    assert_int_equal(seq_take(&w->seq), 16777217);
     close_seq(w);
 }
 
@@ -144,7 +144,7 @@ static void reserves_the_next_block_half_a_block_ahead(void **state)
     take_numbers(w, 1);
     assert_int_equal(w->disk.calls[FAKE_OPEN], 1);
     sim_run(&w->sim);
-    assert_file(&w->folder, "seq", "98305 open\n");
+    assert_file(&w->folder, "seq", "25165825 open\n");
     assert_int_equal(w->ready, 0); /* no caller had to wait */
     close_seq(w);
 }
@@ -197,7 +197,7 @@ static void closing_waits_for_a_reservation_in_flight(void **state)
     assert_false(w->closed);
     sim_run(&w->sim);
     assert_true(w->closed);
-    assert_file(&w->folder, "seq", "32769 closed\n");
+    assert_file(&w->folder, "seq", "8388609 closed\n");
 }
 
 static void can_be_closed_while_reserving_fails(void **state)
@@ -208,7 +208,7 @@ static void can_be_closed_while_reserving_fails(void **state)
     take_numbers(w, SEQ_BLOCK / 2);
     sim_run(&w->sim);
     close_seq(w);
-    assert_file(&w->folder, "seq", "65537 open\n");
+    assert_file(&w->folder, "seq", "16777217 open\n");
 }
 
 static void a_missing_file_starts_a_new_sequence(void **state)
@@ -275,7 +275,8 @@ static void write_numbers(struct world *w, int out)
         _exit(1);
     for (;;) {
         uint64_t n = seq_take(&w->seq);
-        if (n % 1024 == 0 && seq_ready(&w->seq) && write(out, &n, sizeof(n)) != sizeof(n))
+        if (n % (SEQ_BLOCK / 64) == 0 && seq_ready(&w->seq) &&
+            write(out, &n, sizeof(n)) != sizeof(n))
             _exit(1);
     }
 }

@@ -313,7 +313,9 @@ static void numbers_are_reserved_on_the_pool(void **state)
     RUN_UNTIL(&w->rl, w->ready);
     seq_close(&w->seq, on_seq_closed);
     RUN_UNTIL(&w->rl, w->seq_closed);
-    assert_file(&w->folder, "seq", "65538 closed\n");
+    char expected[64];
+    snprintf(expected, sizeof(expected), "%d closed\n", SEQ_BLOCK + 2);
+    assert_file(&w->folder, "seq", expected);
 }
 
 #define IN_WORLD(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
