@@ -9,8 +9,6 @@
  * Errors and exit codes are kubectl's: a missing object is an error (1), an empty list is not. Errors of
  * single requests are printed after the output of the others.
  */
-#include "ctl/get/ctl_get.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,37 +16,12 @@
 #include "base/alloc.h"
 #include "base/base.h"
 #include "base/err.h"
-
-enum {
-    TARGETS_MAX = 256, /* LIMIT: resources and objects of a command line */
-};
+#include "ctl/get/ctl_get_internal.h"
 
 #define TABLE_TYPE "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"
 #define METADATA_TYPE                                                   \
     "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io," \
     "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io,application/json"
-
-/* One request: all objects of a resource, or one of them. */
-struct target {
-    struct ctl_resource resource;
-    const char *name; /* NULL: all */
-    struct ctl_answer answer;
-};
-
-struct get {
-    const struct get_options *o;
-    struct get_form form;
-    struct jsonpath *sort_by;
-    struct client *client;
-    struct ctl_discovery discovery;
-    struct target targets[TARGETS_MAX];
-    size_t n_targets;
-    bool with_kind; /* names have their resource in front, because there are several */
-    struct get_table table;
-    struct arena arena; /* of nodes that are added to answers */
-    struct buf errors;  /* printed at the end */
-    int rc;             /* of the first error */
-};
 
 static void note_error(struct get *g, const struct inf_error *err)
 {
@@ -64,7 +37,7 @@ static void note_error(struct get *g, const struct inf_error *err)
 static void add_target(struct get *g, struct ctl_resource resource, const char *name)
 {
     if (g->n_targets < TARGETS_MAX)
-        g->targets[g->n_targets++] = (struct target){.resource = resource, .name = name};
+        g->targets[g->n_targets++] = (struct get_target){.resource = resource, .name = name};
     else
         ctl_resource_free(&resource);
 }
@@ -190,17 +163,15 @@ static void put_parameter(struct buf *out, const char *name, const char *value)
     client_put_escaped(out, value);
 }
 
-static const char *accept_of(const struct get *g)
+const char *get_accept(const struct get *g)
 {
     if (!g->form.type)
         return TABLE_TYPE;
     return get_form_needs_metadata(&g->form) && !g->sort_by ? METADATA_TYPE : NULL;
 }
 
-/* @version not NULL: a watch from it. The object of a watch is selected by its name: its path can't be
- * watched. */
-static void put_target(const struct get *g, const struct target *t, const char *version,
-                       struct buf *out)
+void get_put_target(const struct get *g, const struct get_target *t, const char *version,
+                    struct buf *out)
 {
     const struct get_options *o = g->o;
     const char *ns = o->all_namespaces ? NULL : o->ns ? o->ns : "default";
@@ -220,13 +191,13 @@ static void put_target(const struct get *g, const struct target *t, const char *
 }
 
 /* Requests the objects of @t. Without an answer the error is noted. */
-static void request_target(struct get *g, struct target *t)
+static void request_target(struct get *g, struct get_target *t)
 {
     struct inf_error err;
     struct buf target = {0};
     int rc;
-    put_target(g, t, NULL, &target);
-    rc = ctl_request(g->client, target.bytes, accept_of(g), &t->answer, &err);
+    get_put_target(g, t, NULL, &target);
+    rc = ctl_request(g->client, target.bytes, get_accept(g), &t->answer, &err);
     if (rc == 0 && !g->form.type && !ctl_json_is(t->answer.root, "kind", "Table")) {
         ctl_answer_free(&t->answer);
         rc = err_set(&err, INF_EPROTO, "informerd did not answer with a table");
@@ -238,8 +209,7 @@ static void request_target(struct get *g, struct target *t)
 
 /* ---- tables ---- */
 
-/* Sorts the rows of an answer. */
-static int sort_rows(const struct get *g, const struct json_node *root, struct inf_error *err)
+int get_sort_rows(const struct get *g, const struct json_node *root, struct inf_error *err)
 {
     for (struct json_node *m = root->first; g->sort_by && m; m = m->next)
         if (str_eq(m->key, STR("rows")))
@@ -262,10 +232,10 @@ static void say_nothing_found(const struct get *g)
 static void put_tables(struct get *g, struct buf *out)
 {
     for (size_t i = 0; i < g->n_targets; i++) {
-        struct target *t = &g->targets[i];
+        struct get_target *t = &g->targets[i];
         bool last = i + 1 == g->n_targets || !same_resource(&t->resource, &t[1].resource);
         struct inf_error err;
-        if (t->answer.root && sort_rows(g, t->answer.root, &err) < 0)
+        if (t->answer.root && get_sort_rows(g, t->answer.root, &err) < 0)
             note_error(g, &err);
         else if (t->answer.root)
             get_table_add(&g->table, g->o, g->form.wide, &t->resource, g->with_kind, t->answer.root,
@@ -281,197 +251,6 @@ static void put_tables(struct get *g, struct buf *out)
         say_nothing_found(g);
 }
 
-/* ---- documents ---- */
-
-static struct json_node *new_node(struct get *g, enum json_type type, const char *key,
-                                  const char *text)
-{
-    struct json_node *node = arena_alloc(&g->arena, sizeof(*node));
-    *node = (struct json_node){
-        .type = type,
-        .key = str_of(key),
-        .text = arena_copy(&g->arena, str_of(text)),
-    };
-    return node;
-}
-
-/* Sets the member @key of @object, whose members are sorted. */
-static void set_member(struct get *g, struct json_node *object, const char *key, const char *text)
-{
-    struct json_node *node = new_node(g, JSON_STRING, key, text), **at = &object->first;
-    while (*at && str_cmp((*at)->key, node->key) < 0)
-        at = &(*at)->next;
-    node->next = *at && str_eq((*at)->key, node->key) ? (*at)->next : *at;
-    *at = node;
-}
-
-/* Items of lists have no type, and metadata has another one: all get that of the resource. */
-static void set_type(struct get *g, const struct target *t, struct json_node *object)
-{
-    char *version = t->resource.group[0]
-                        ? xasprintf("%s/%s", t->resource.group, t->resource.version)
-                        : xstrdup(t->resource.version);
-    set_member(g, object, "apiVersion", version);
-    set_member(g, object, "kind", t->resource.kind);
-    free(version);
-}
-
-/* The items of an answer, or the object that it is, with their types. */
-static struct json_node *take_objects(struct get *g, struct target *t)
-{
-    struct json_node *root = t->answer.tree, *first = root;
-    for (struct json_node *m = t->name ? NULL : root->first; m; m = m->next)
-        if (str_eq(m->key, STR("items")))
-            first = m->first;
-    for (struct json_node *o = first; o; o = o->next)
-        set_type(g, t, o);
-    return first;
-}
-
-/* A List of the objects of all targets, or the one object that was named. */
-static int put_document(struct get *g, struct buf *out, struct inf_error *err)
-{
-    struct json_node *list = new_node(g, JSON_OBJECT, "", "{}");
-    struct json_node *items = new_node(g, JSON_ARRAY, "items", "[]"), **last = &items->first;
-    struct json_node *metadata = new_node(g, JSON_OBJECT, "metadata", "{}");
-    bool single = g->n_targets == 1 && g->targets[0].name;
-    for (size_t i = 0; i < g->n_targets; i++) {
-        if (g->targets[i].answer.root)
-            *last = take_objects(g, &g->targets[i]);
-        while (*last)
-            last = &(*last)->next;
-    }
-    if (!items->first && (single || g->o->ignore_not_found || !g->n_targets))
-        return 0;
-    if (single)
-        return get_form_put(&g->form, items->first, NULL, out, err);
-    if (g->sort_by && ctl_sort(items, NULL, g->sort_by, err) < 0)
-        return -err->code;
-    set_member(g, list, "apiVersion", "v1");
-    set_member(g, list, "kind", "List");
-    set_member(g, metadata, "resourceVersion", "");
-    list->first->next->next = metadata; /* apiVersion, items, kind, metadata */
-    items->next = list->first->next;
-    list->first->next = items;
-    return get_form_put(&g->form, list, NULL, out, err);
-}
-
-/* ---- watching ---- */
-
-struct get_watch {
-    struct client_follower follower;
-    struct get *get;
-    struct target *target;
-    char *seen; /* version of the named object that was printed; its first event repeats it */
-    int rc;
-};
-
-/* Adds one object or Table of a watch. */
-static int put_change(struct get *g, struct target *t, struct json_node *object, const char *type,
-                      struct buf *out, struct inf_error *err)
-{
-    const char *event = g->o->watch_events ? type : NULL;
-    if (g->form.type) {
-        set_type(g, t, object);
-        return get_form_put(&g->form, object, event, out, err);
-    }
-    get_table_add(&g->table, g->o, g->form.wide, &t->resource, g->with_kind, object, event);
-    ctl_table_put(&g->table.rows, out);
-    return 0;
-}
-
-/* The metadata of the object of a change, which in a Table is that of its only row. */
-static const struct json_node *metadata_of(const struct json_node *object)
-{
-    const struct json_node *rows = ctl_json_get(object, "rows");
-    const struct json_node *one =
-        rows && rows->first ? ctl_json_get(rows->first, "object") : object;
-    return ctl_json_get(one, "metadata");
-}
-
-/* Whether this is the event that repeats the printed object. */
-static bool is_repeated(struct get_watch *w, const struct json_node *object)
-{
-    char *version = w->seen ? ctl_json_text(metadata_of(object), "resourceVersion") : NULL;
-    bool repeated = version && strcmp(version, w->seen) == 0;
-    free(version);
-    free(w->seen);
-    w->seen = NULL;
-    return repeated;
-}
-
-static bool on_event(struct client_follower *follower, struct str line)
-{
-    struct get_watch *w = container_of(follower, struct get_watch, follower);
-    struct arena arena = {0};
-    struct buf out = {0};
-    struct json_node *event = json_tree_make(&arena, line), *object = NULL;
-    char *type = ctl_json_text(event, "type");
-    struct inf_error err;
-    for (struct json_node *m = event->first; m; m = m->next)
-        if (str_eq(m->key, STR("object")))
-            object = m;
-    if (strcmp(type, "ERROR") == 0) {
-        ctl_json_error(0, object ? object->text : (struct str){0}, &err);
-        w->rc = ctl_fail(&err);
-    } else if (object && strcmp(type, "BOOKMARK") != 0 && !is_repeated(w, object)) {
-        w->rc = put_change(w->get, w->target, object, type, &out, &err) < 0 ? ctl_fail(&err)
-                                                                            : command_print(&out);
-    }
-    arena_free(&w->get->arena);
-    free(type);
-    buf_free(&out);
-    arena_free(&arena);
-    return w->rc == 0;
-}
-
-/* Prints the objects that are there, each by itself. */
-static int print_initial(struct get *g, struct target *t)
-{
-    struct buf out = {0};
-    struct inf_error err;
-    int rc = 0;
-    if (g->o->watch_only)
-        return 0;
-    if (sort_rows(g, t->answer.root, &err) < 0)
-        return ctl_fail(&err);
-    if (!g->form.type) {
-        rc = put_change(g, t, t->answer.tree, "ADDED", &out, &err);
-    } else {
-        struct json_node *next;
-        for (struct json_node *o = take_objects(g, t); rc == 0 && o; o = next) {
-            next = o->next;
-            g->form.more = next != NULL;
-            rc = put_change(g, t, o, "ADDED", &out, &err);
-        }
-    }
-    rc = rc < 0 ? ctl_fail(&err) : command_print(&out);
-    buf_free(&out);
-    return rc;
-}
-
-static int watch_target(struct get *g, struct target *t)
-{
-    struct get_watch w = {.follower = {on_event}, .get = g, .target = t};
-    struct buf target = {0};
-    struct inf_error err;
-    char *version;
-    int rc;
-    if (t->name) { /* the version of an object may be too old to watch from */
-        w.seen = ctl_json_text(metadata_of(t->answer.root), "resourceVersion");
-        version = xstrdup("0");
-    } else {
-        version = ctl_json_text(ctl_json_get(t->answer.root, "metadata"), "resourceVersion");
-    }
-    put_target(g, t, version, &target);
-    w.rc = print_initial(g, t);
-    rc = w.rc ? 0 : client_follow(g->client, target.bytes, accept_of(g), &w.follower, &err);
-    buf_free(&target);
-    free(version);
-    free(w.seen);
-    return w.rc ? w.rc : rc < 0 ? ctl_fail(&err) : 0;
-}
-
 /* ---- the command ---- */
 
 static int print_answers(struct get *g)
@@ -481,7 +260,7 @@ static int print_answers(struct get *g)
     int rc;
     if (!g->form.type)
         put_tables(g, &out);
-    else if (put_document(g, &out, &err) < 0)
+    else if (get_put_document(g, &out, &err) < 0)
         note_error(g, &err);
     rc = command_print(&out);
     buf_free(&out);
@@ -498,7 +277,7 @@ static int run_targets(struct get *g)
     if (g->sort_by)
         fprintf(stderr, "warning: --watch requested, --sort-by will be ignored for watch events "
                         "received\n");
-    return g->n_targets && g->targets[0].answer.root ? watch_target(g, &g->targets[0]) : 0;
+    return g->n_targets && g->targets[0].answer.root ? get_watch_target(g, &g->targets[0]) : 0;
 }
 
 static void get_free(struct get *g)

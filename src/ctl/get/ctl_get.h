@@ -1,12 +1,14 @@
 /*
  * ctl_get.h - the parts of `informerctl get`.
  *
- *     ctl_get.c         the command: flags, targets, requests, watching
- *     ctl_get_form.c    json, yaml, name, jsonpath and custom-columns: made from whole objects
+ *     ctl_get.c           the command: flags, targets, requests
+ *     ctl_get_watch.c     -w
+ *     ctl_get_document.c  the document that a form gets: an object or a List
+ *     ctl_get_form.c      json, yaml, name, jsonpath and custom-columns: made from whole objects
  *     ctl_get_template.c  go-template
- *     ctl_kyaml.c       kyaml
- *     ctl_get_table.c   tables, whose columns informerd chooses
- *     ctl_sort.c        --sort-by
+ *     ctl_kyaml.c         kyaml
+ *     ctl_get_table.c     tables, whose columns informerd chooses
+ *     ctl_sort.c          --sort-by
  */
 #ifndef CTL_CTL_GET_H
 #define CTL_CTL_GET_H
