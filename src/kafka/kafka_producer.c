@@ -160,6 +160,26 @@ void kafka_producer_flush(struct kafka_producer *producer, int ms)
 
 /* ---- sending ---- */
 
+/* Copies the key and the value; owns @headers if it returns 0. An array instead of the macros of librdkafka, which are an
+ * extension of GNU C. */
+static rd_kafka_resp_err_t produce_message(rd_kafka_t *rk, const struct kafka_message *m,
+                                           rd_kafka_headers_t *headers, void *opaque)
+{
+    const rd_kafka_vu_t fields[] = {
+        {.vtype = RD_KAFKA_VTYPE_TOPIC, .u.cstr = m->topic},
+        {.vtype = RD_KAFKA_VTYPE_MSGFLAGS, .u.i = RD_KAFKA_MSG_F_COPY},
+        {.vtype = RD_KAFKA_VTYPE_KEY, .u.mem = {(void *)(uintptr_t)m->key, strlen(m->key)}},
+        {.vtype = RD_KAFKA_VTYPE_VALUE, .u.mem = {(void *)(uintptr_t)m->value.at, m->value.len}},
+        {.vtype = RD_KAFKA_VTYPE_HEADERS, .u.headers = headers},
+        {.vtype = RD_KAFKA_VTYPE_OPAQUE, .u.ptr = opaque},
+    };
+    rd_kafka_error_t *error = rd_kafka_produceva(rk, fields, ARRAY_LEN(fields));
+    rd_kafka_resp_err_t code = error ? rd_kafka_error_code(error) : RD_KAFKA_RESP_ERR_NO_ERROR;
+    if (error)
+        rd_kafka_error_destroy(error);
+    return code;
+}
+
 int kafka_producer_send(struct kafka_producer *p, const struct kafka_message *m,
                         struct inf_error *err)
 {
@@ -172,11 +192,7 @@ int kafka_producer_send(struct kafka_producer *p, const struct kafka_message *m,
     for (size_t i = 0; i < KAFKA_HEADERS; i++)
         if (m->headers[i].value)
             rd_kafka_header_add(headers, m->headers[i].name, -1, m->headers[i].value, -1);
-    code = rd_kafka_producev(
-        p->rk, RD_KAFKA_V_TOPIC(m->topic), RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY),
-        RD_KAFKA_V_KEY(m->key, strlen(m->key)),
-        RD_KAFKA_V_VALUE((void *)(uintptr_t)m->value.at, m->value.len), RD_KAFKA_V_HEADERS(headers),
-        RD_KAFKA_V_OPAQUE((void *)(uintptr_t)(p->sent + 1)), RD_KAFKA_V_END);
+    code = produce_message(p->rk, m, headers, (void *)(uintptr_t)(p->sent + 1));
     if (code) {
         rd_kafka_headers_destroy(headers);
         if (code == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE)
