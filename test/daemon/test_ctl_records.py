@@ -2,6 +2,7 @@
 """test_ctl_records.py KUBESIM RECORDINGS INFORMERD INFORMERCTL: the commands of informerctl that print records."""
 import datetime
 import fcntl
+import gzip
 import json
 import os
 import pty
@@ -12,7 +13,7 @@ import sys
 import termios
 from pathlib import Path
 
-from service import DEADLINE, Case, config_map, environment, run
+from service import DEADLINE, Case, config_map, environment, run, wait_until
 
 INFORMERCTL = Path(sys.argv[4]).resolve()
 SCREENS = Path(__file__).resolve().parent.parent / 'data' / 'screens'
@@ -132,6 +133,22 @@ class Records(Case):
         self.assertRegex(text, r'^20\d\d-\d\d-\d\d\n')
         newest = self.good('history', 'pod/web-0', '-n', 'shop', '--limit', '1', '-o', 'jsonl')
         self.assertEqual(json.loads(newest)['changed'][0], 'spec.containers[name=web].image')
+
+    def test_history_of_an_object_in_files_of_logrotate(self):
+        """The log is rotated with `compress` and `dateext` after each of three changes."""
+        before = self.good('history', 'pod/web-0', '-n', 'shop', '-o', 'jsonl')
+        for day, image in enumerate(('nginx:1.29', 'nginx:1.30', 'nginx:1.31'), 16):
+            rotated = self.log.path.rename(f'{self.log.path}-202611{day}')
+            self.good('reopen')
+            wait_until(self.log.path.exists, 'the new file')
+            Path(f'{rotated}.gz').write_bytes(gzip.compress(rotated.read_bytes()))
+            rotated.unlink()
+            self.sim.put('pods', pod('Running', 1, image, False))
+            wait_until(lambda image=image: image in self.log.path.read_text(), image)
+        after = self.good('history', 'pod/web-0', '-n', 'shop', '-o', 'jsonl')
+        self.assertTrue(after.startswith(before), after)
+        changes = [json.loads(line)['diff'][0]['new'] for line in after[len(before):].splitlines()]
+        self.assertEqual(changes, ['nginx:1.29', 'nginx:1.30', 'nginx:1.31'])
 
     def test_history_of_a_namespace(self):
         text = self.good('history', '-n', 'shop', '--since', '1h')

@@ -86,8 +86,9 @@ void log_reader_fail(struct log_reader *r, int64_t error)
 
 static void start_read(struct log_reader *r)
 {
-    char *room = buf_room(&r->bytes, LOG_READER_PIECE);
-    r->disk->ops->read(r->disk, &r->op, r->fd, room, LOG_READER_PIECE, (int64_t)r->offset);
+    size_t len = r->is_gzip ? LOG_READER_PACKED : LOG_READER_PIECE;
+    char *room = r->is_gzip ? r->packed : buf_room(&r->bytes, len);
+    r->disk->ops->read(r->disk, &r->op, r->fd, room, len, (int64_t)r->offset);
 }
 
 static void start_stat(struct log_reader *r)
@@ -99,8 +100,12 @@ void log_reader_rewind(struct log_reader *r)
 {
     r->offset = 0;
     r->taken = 0;
-    r->skipping = r->leaving = false;
+    r->skipping = r->leaving = r->damaged = false;
     buf_clear(&r->bytes);
+    if (r->is_gzip)
+        log_reader_gzip_begin(r);
+    else
+        log_reader_gzip_end(r);
 }
 
 static void after_stat(struct log_reader *r, int64_t result)
@@ -133,11 +138,35 @@ static bool has_line(struct log_reader *r, size_t old)
     return newline;
 }
 
+/* A compressed file is complete: the next one follows. */
+static void take_packed(struct log_reader *r, size_t len)
+{
+    size_t old = r->bytes.len;
+    ssize_t used = log_reader_inflate(r, len);
+    if (used < 0) {
+        r->damaged = true;
+        r->gap = r->last_seq;
+        log_reader_report(r, LOG_READER_GAP);
+        return;
+    }
+    r->offset += (uint64_t)used;
+    if (r->bytes.len > old && has_line(r, old))
+        log_reader_report(r, LOG_READER_LINES);
+    else if (len || r->bytes.len > old)
+        log_reader_read(r);
+    else
+        log_reader_find_next(r);
+}
+
 static void after_read(struct log_reader *r, int64_t n)
 {
     size_t old = r->bytes.len;
     if (n < 0) {
         log_reader_fail(r, n);
+        return;
+    }
+    if (r->is_gzip) {
+        take_packed(r, (size_t)n);
         return;
     }
     if (n == 0) {
@@ -173,6 +202,8 @@ void log_reader_more(struct log_reader *r)
     }
     if (r->fd < 0)
         log_reader_find_first(r);
+    else if (r->damaged)
+        log_reader_find_next(r);
     else
         log_reader_read(r);
 }
@@ -236,7 +267,7 @@ struct log_reader *log_reader_new(const struct log_reader_files *files,
     r->gate = files->gate;
     r->path = xstrdup(files->path);
     r->log = xstrdup(files->log);
-    r->keep = files->keep;
+    r->rotated = (struct log_rotated){.path = r->path, .keep = files->keep};
     r->from = *from;
     r->fd = r->next_fd = -1;
     list_init(&r->node);
@@ -259,7 +290,11 @@ static void dispose(struct log_reader *r)
         r->disk->ops->close(r->disk, &r->op, fd);
         return;
     }
+    log_reader_gzip_end(r);
+    log_rotated_free(&r->rotated);
     buf_free(&r->bytes);
+    free(r->name);
+    free(r->newest);
     free(r->path);
     free(r->log);
     free(r);

@@ -13,12 +13,12 @@
  * written something. Each record is returned once, in the order of the files. Lines that are not
  * records are skipped: blanks in the place of a torn line, and a last line that is not complete yet.
  *
- * Files are found by number (log_file_rotated_name()) and followed by identity: a file that is renamed
- * while it is read is read to its end, and the file that then has the next smaller number follows. If
- * that can't be found, because files were removed or renamed by others, reading continues at the next
- * record that is kept, after LOG_READER_GAP.
+ * Files are found by their names (log_rotated.h) and followed by identity: a file that is renamed while it is
+ * read is read to its end, and the next newer one follows. If that can't be found, because files were compressed,
+ * removed or renamed by others, reading continues at the next record that is kept, after LOG_READER_GAP if some are
+ * missing. A compressed file that is damaged is a gap, too.
  *
- * A reader keeps one piece of a file in memory, and at most one longer line. All operations are those of
+ * A reader keeps one piece of a file in memory (of a compressed one also 80 KB of zlib), and at most one longer line. All operations are those of
  * the disk: nothing blocks. Readers that share a gate use at most LOG_READER_OPERATIONS threads of the
  * pool, however many there are and however long a disk hangs.
  */
@@ -34,6 +34,7 @@
 
 enum {
     LOG_READER_PIECE = 64 * 1024,                   /* bytes read at a time */
+    LOG_READER_PACKED = 8 * 1024,                   /* the same, of a compressed file */
     LOG_READER_LINE_MAX = 16 * 1024 * 1024 + 1,     /* LIMIT: of a line; max_line allows no more */
     LOG_READER_OPERATIONS = 4,                      /* LIMIT: in flight, of all readers of a gate */
     LOG_READER_DISORDER_US = 60 * INT64_C(1000000), /* records may be written this much later */

@@ -177,7 +177,7 @@ static void send_gap(struct record_stream *s)
                         .level = INF_LOG_WARN,
                         .reason = "expired",
                         .msg = "records before the next one are no longer kept: their files were "
-                               "rotated away, removed or renamed",
+                               "rotated away, removed, renamed or damaged",
                         .count = -1};
     struct buf line = {0};
     jsonl_format.put_note(&line, &note, &stamp, NULL, &options);

@@ -3,7 +3,6 @@
  * removed. The disk is real, its operations end in virtual time.
  */
 #include <errno.h>
-#include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,173 +15,14 @@
 #include <cmocka.h>
 
 #include "base/base.h"
-#include "base/buf.h"
-#include "daemon/output/log_reader.h"
-#include "fake_disk.h"
-#include "folder.h"
+#include "log_reader_world.h"
 
 enum {
     READERS = 3 * LOG_READER_OPERATIONS,
 };
 
-struct world {
-    struct log_reader_user user;
-    struct sim sim;
-    struct fake_disk disk;
-    struct folder folder;
-    struct log_reader_gate gate;
-    char *path;
-    struct log_reader *reader;
-    struct buf found;       /* "1 2 gap(4) 5 " */
-    unsigned ends, results; /* calls of on_more */
-    bool is_written;        /* the answer to is_written() */
-    unsigned rotate_at;     /* the call of the disk before which the files are rotated; 0: none */
-    unsigned calls;
-};
-
-static void take_all(struct world *w)
-{
-    struct record_line record;
-    while (log_reader_take(w->reader, &record))
-        buf_printf(&w->found, "%" PRIu64 " ", record.seq);
-}
-
-static void on_more(struct log_reader_user *user, enum log_reader_result result)
-{
-    struct world *w = container_of(user, struct world, user);
-    w->results++;
-    if (!w->reader) /* many of them */
-        return;
-    switch (result) {
-    case LOG_READER_LINES: take_all(w); break;
-    case LOG_READER_GAP:
-        buf_printf(&w->found, "gap(%" PRIu64 ") ", log_reader_gap(w->reader));
-        break;
-    case LOG_READER_FAILED:
-        buf_printf(&w->found, "failed(%d) ", log_reader_error(w->reader));
-        return;
-    case LOG_READER_END: w->ends++; return;
-    }
-    log_reader_more(w->reader);
-}
-
-static bool is_written(struct log_reader_user *user, const struct disk_stat *file)
-{
-    (void)file;
-    return container_of(user, struct world, user)->is_written;
-}
-
-static const struct log_reader_user_ops ops = {on_more, is_written};
-
-static int set_up(void **state)
-{
-    struct world *w = calloc(1, sizeof(*w));
-    w->user.ops = &ops;
-    sim_init(&w->sim);
-    fake_disk_init(&w->disk, &w->sim);
-    folder_make(&w->folder);
-    log_reader_gate_init(&w->gate);
-    w->path = folder_file(&w->folder, "log");
-    *state = w;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    struct world *w = *state;
-    log_reader_close(w->reader);
-    sim_run(&w->sim);
-    fake_disk_done(&w->disk);
-    sim_done(&w->sim);
-    folder_remove(&w->folder);
-    buf_free(&w->found);
-    free(w->path);
-    free(w);
-    return 0;
-}
-
-#define IN_WORLD(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-
-static struct log_reader *make_reader(struct world *w, struct log_position from)
-{
-    struct log_reader_files files = {
-        .disk = &w->disk.disk, .gate = &w->gate, .path = w->path, .keep = 3, .log = "L"};
-    return log_reader_new(&files, &from, &w->user);
-}
-
-/* Reads on until nothing more is available. */
-static void read_more(struct world *w)
-{
-    log_reader_more(w->reader);
-    sim_run(&w->sim);
-}
-
-static void open_reader(struct world *w, struct log_position from)
-{
-    log_reader_close(w->reader);
-    sim_run(&w->sim);
-    w->reader = make_reader(w, from);
-    read_more(w);
-}
-
-static void assert_found(struct world *w, const char *expected)
-{
-    buf_putc(&w->found, '\0');
-    assert_string_equal(w->found.bytes, expected);
-    buf_clear(&w->found);
-}
-
-/* A record that was written @seq seconds after 10:00. */
-static void put_line(struct buf *out, unsigned seq)
-{
-    buf_printf(out,
-               "{\"time\":\"2026-11-15T10:%02u:%02u.000000Z\",\"seq\":%u,\"log\":\"L\","
-               "\"type\":\"ADDED\",\"name\":\"n\"}\n",
-               seq / 60, seq % 60, seq);
-}
-
-/* Writes the records from @first to @last to a file. */
-static void write_records(struct world *w, const char *name, unsigned first, unsigned last)
-{
-    struct buf text = {0};
-    for (unsigned i = first; i <= last; i++)
-        put_line(&text, i);
-    buf_putc(&text, '\0');
-    folder_write(&w->folder, name, text.bytes);
-    buf_free(&text);
-}
-
-static void append(struct world *w, const char *text, size_t len)
-{
-    FILE *file = fopen(w->path, "a");
-    assert_non_null(file);
-    assert_int_equal(fwrite(text, 1, len, file), len);
-    fclose(file);
-}
-
-static void append_text(struct world *w, const char *text)
-{
-    append(w, text, strlen(text));
-}
-
-static void append_record(struct world *w, unsigned seq)
-{
-    struct buf line = {0};
-    put_line(&line, seq);
-    append(w, line.bytes, line.len);
-    buf_free(&line);
-}
-
-static void move(struct world *w, const char *from, const char *to)
-{
-    char *old = folder_file(&w->folder, from), *new = folder_file(&w->folder, to);
-    (void)rename(old, new);
-    free(old);
-    free(new);
-}
-
 /* As log_file_rotate.c does it with `keep: 3`. */
-static void rotate(struct world *w)
+static void rotate(struct log_reader_world *w)
 {
     move(w, "log.2", "log.3");
     move(w, "log.1", "log.2");
@@ -190,18 +30,11 @@ static void rotate(struct world *w)
     append_text(w, "");
 }
 
-static const struct log_position from_start = {.kind = LOG_FROM_START};
-
-static struct log_position from_seq(uint64_t seq)
-{
-    return (struct log_position){.kind = LOG_FROM_SEQ, .seq = seq};
-}
-
 /* ---- lines ---- */
 
 static void a_file_cut_at_any_byte_is_continued_when_the_rest_is_written(void **state)
 {
-    struct world *w = *state;
+    struct log_reader_world *w = *state;
     struct buf text = {0};
     put_line(&text, 1);
     put_line(&text, 2);
@@ -219,7 +52,7 @@ static void a_file_cut_at_any_byte_is_continued_when_the_rest_is_written(void **
 
 static void lines_that_are_no_records_are_skipped(void **state)
 {
-    struct world *w = *state;
+    struct log_reader_world *w = *state;
     append_text(
         w, "\n      \nhello\n{\"a\":1}\n{\"time\":\"x\",\"seq\":1,\"log\":\"L\",\"type\":\"\"}\n");
     append_record(w, 1);
@@ -232,7 +65,7 @@ static void lines_that_are_no_records_are_skipped(void **state)
 
 static void a_line_longer_than_any_record_is_skipped(void **state)
 {
-    struct world *w = *state;
+    struct log_reader_world *w = *state;
     size_t len = LOG_READER_LINE_MAX + LOG_READER_PIECE;
     char *blanks = malloc(len);
     memset(blanks, ' ', len);
@@ -247,7 +80,7 @@ static void a_line_longer_than_any_record_is_skipped(void **state)
 
 static void a_truncated_file_is_read_from_its_beginning(void **state)
 {
-    struct world *w = *state;
+    struct log_reader_world *w = *state;
     write_records(w, "log", 1, 3);
     open_reader(w, from_start);
     assert_int_equal(truncate(w->path, 0), 0);
@@ -258,7 +91,7 @@ static void a_truncated_file_is_read_from_its_beginning(void **state)
 
 /* ---- the first file ---- */
 
-static void write_three_files(struct world *w)
+static void write_three_files(struct log_reader_world *w)
 {
     write_records(w, "log.2", 10, 12);
     write_records(w, "log.1", 13, 15);
@@ -267,7 +100,7 @@ static void write_three_files(struct world *w)
 
 static void starts_with_the_file_that_has_the_position(void **state)
 {
-    struct world *w = *state;
+    struct log_reader_world *w = *state;
     write_three_files(w);
     open_reader(w, from_start);
     assert_found(w, "10 11 12 13 14 15 16 17 18 ");
@@ -287,7 +120,7 @@ static void starts_with_the_file_that_has_the_position(void **state)
 
 static void a_time_selects_the_records_from_then_on(void **state)
 {
-    struct world *w = *state;
+    struct log_reader_world *w = *state;
     int64_t ten = INT64_C(1794736800000000); /* 2026-11-15T10:00:00Z */
     write_records(w, "log.1", 1, 2);
     write_records(w, "log", 100, 102);
@@ -297,7 +130,7 @@ static void a_time_selects_the_records_from_then_on(void **state)
 
 static void a_position_before_the_oldest_record_is_a_gap(void **state)
 {
-    struct world *w = *state;
+    struct log_reader_world *w = *state;
     write_three_files(w);
     open_reader(w, from_seq(3));
     assert_found(w, "gap(9) 10 11 12 13 14 15 16 17 18 ");
@@ -310,7 +143,7 @@ static void a_position_before_the_oldest_record_is_a_gap(void **state)
 
 static void records_of_another_sequence_are_older(void **state)
 {
-    struct world *w = *state;
+    struct log_reader_world *w = *state;
     append_text(
         w, "{\"time\":\"2026-11-15T09:00:00Z\",\"seq\":500,\"log\":\"K\",\"type\":\"STOP\"}\n");
     append_record(w, 1);
@@ -323,7 +156,7 @@ static void records_of_another_sequence_are_older(void **state)
 
 static void without_files_there_is_nothing_yet(void **state)
 {
-    struct world *w = *state;
+    struct log_reader_world *w = *state;
     open_reader(w, from_start);
     assert_int_equal(w->ends, 1);
     append_record(w, 1);
@@ -333,7 +166,7 @@ static void without_files_there_is_nothing_yet(void **state)
 
 static void an_error_is_reported(void **state)
 {
-    struct world *w = *state;
+    struct log_reader_world *w = *state;
     write_three_files(w);
     w->disk.fail[FAKE_READ] = -EIO;
     w->disk.skip[FAKE_READ] = 4;
@@ -345,7 +178,7 @@ static void an_error_is_reported(void **state)
 
 static void rotate_before_call(struct fake_disk *disk, enum fake_call call)
 {
-    struct world *w = container_of(disk, struct world, disk);
+    struct log_reader_world *w = container_of(disk, struct log_reader_world, disk);
     (void)call;
     if (++w->calls == w->rotate_at)
         rotate(w);
@@ -354,7 +187,7 @@ static void rotate_before_call(struct fake_disk *disk, enum fake_call call)
 /* The rotation comes before each of the operations in turn, also in the search for the next file. */
 static void a_rotation_at_any_moment_loses_and_repeats_nothing(void **state)
 {
-    struct world *w = *state;
+    struct log_reader_world *w = *state;
     unsigned most = 0;
     w->disk.before_call = rotate_before_call;
     for (unsigned at = 1; at <= most + 1; at++) {
@@ -378,7 +211,7 @@ static void a_rotation_at_any_moment_loses_and_repeats_nothing(void **state)
 
 static void a_reader_at_the_end_goes_on_to_the_new_file(void **state)
 {
-    struct world *w = *state;
+    struct log_reader_world *w = *state;
     write_records(w, "log", 1, 2);
     open_reader(w, from_start);
     append_record(w, 3); /* before the rotation, not read yet */
@@ -396,7 +229,7 @@ static void a_reader_at_the_end_goes_on_to_the_new_file(void **state)
 /* logrotate: the log writes to the moved file until it has noticed. */
 static void a_moved_file_that_is_still_written_is_not_left(void **state)
 {
-    struct world *w = *state;
+    struct log_reader_world *w = *state;
     char *moved = w->path;
     write_records(w, "log", 1, 2);
     open_reader(w, from_start);
@@ -416,7 +249,7 @@ static void a_moved_file_that_is_still_written_is_not_left(void **state)
 
 static void files_that_were_removed_meanwhile_are_a_gap(void **state)
 {
-    struct world *w = *state;
+    struct log_reader_world *w = *state;
     write_records(w, "log", 1, 2);
     open_reader(w, from_start);
     move(w, "log", "away"); /* and one that was never seen */
@@ -433,7 +266,7 @@ static void files_that_were_removed_meanwhile_are_a_gap(void **state)
 
 static void readers_share_a_limited_number_of_operations(void **state)
 {
-    struct world *w = *state;
+    struct log_reader_world *w = *state;
     struct log_reader *readers[READERS];
     write_records(w, "log", 1, 2);
     w->disk.frozen = true;
@@ -458,21 +291,21 @@ static void readers_share_a_limited_number_of_operations(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        IN_WORLD(a_file_cut_at_any_byte_is_continued_when_the_rest_is_written),
-        IN_WORLD(lines_that_are_no_records_are_skipped),
-        IN_WORLD(a_line_longer_than_any_record_is_skipped),
-        IN_WORLD(a_truncated_file_is_read_from_its_beginning),
-        IN_WORLD(starts_with_the_file_that_has_the_position),
-        IN_WORLD(a_time_selects_the_records_from_then_on),
-        IN_WORLD(a_position_before_the_oldest_record_is_a_gap),
-        IN_WORLD(records_of_another_sequence_are_older),
-        IN_WORLD(without_files_there_is_nothing_yet),
-        IN_WORLD(an_error_is_reported),
-        IN_WORLD(a_rotation_at_any_moment_loses_and_repeats_nothing),
-        IN_WORLD(a_reader_at_the_end_goes_on_to_the_new_file),
-        IN_WORLD(a_moved_file_that_is_still_written_is_not_left),
-        IN_WORLD(files_that_were_removed_meanwhile_are_a_gap),
-        IN_WORLD(readers_share_a_limited_number_of_operations),
+        IN_LOG_READER_WORLD(a_file_cut_at_any_byte_is_continued_when_the_rest_is_written),
+        IN_LOG_READER_WORLD(lines_that_are_no_records_are_skipped),
+        IN_LOG_READER_WORLD(a_line_longer_than_any_record_is_skipped),
+        IN_LOG_READER_WORLD(a_truncated_file_is_read_from_its_beginning),
+        IN_LOG_READER_WORLD(starts_with_the_file_that_has_the_position),
+        IN_LOG_READER_WORLD(a_time_selects_the_records_from_then_on),
+        IN_LOG_READER_WORLD(a_position_before_the_oldest_record_is_a_gap),
+        IN_LOG_READER_WORLD(records_of_another_sequence_are_older),
+        IN_LOG_READER_WORLD(without_files_there_is_nothing_yet),
+        IN_LOG_READER_WORLD(an_error_is_reported),
+        IN_LOG_READER_WORLD(a_rotation_at_any_moment_loses_and_repeats_nothing),
+        IN_LOG_READER_WORLD(a_reader_at_the_end_goes_on_to_the_new_file),
+        IN_LOG_READER_WORLD(a_moved_file_that_is_still_written_is_not_left),
+        IN_LOG_READER_WORLD(files_that_were_removed_meanwhile_are_a_gap),
+        IN_LOG_READER_WORLD(readers_share_a_limited_number_of_operations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
