@@ -4,14 +4,19 @@
  * The parent prepares everything that needs memory; the new process, which shares our memory until it
  * executes the program, only makes system calls. Every function returns 0 or an errno. On failure
  * everything that was opened is closed, and no process runs.
+ *
+ * The parent waits until the program is executed, but not for ever: once the new process has the identity of
+ * another user, that user can stop it, and a file system may not answer. After START_MAX_MS it is killed, ETIME.
  */
 #include "loop/spawn.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -21,6 +26,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -40,6 +46,7 @@
 
 enum {
     STACK_SIZE = 64 * 1024,  /* of the new process, before it executes the program */
+    START_MAX_MS = 1000,     /* LIMIT: until it has executed the program */
     FEED_SIZE = 1024 * 1024, /* of the pipe to a streamed program */
 };
 
@@ -288,6 +295,33 @@ static int run_process(void *arg)
     _exit(127);
 }
 
+static int64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+}
+
+/* The kernel sets @pid to 0 and wakes us when the process no longer uses our memory: it has executed the program,
+ * or has ended. Both threads use one errno, so that it says nothing here. Returns whether the process was killed. */
+static bool wait_until_executed(pid_t *pid)
+{
+    int64_t limit = now_ns() + START_MAX_MS * INT64_C(1000000), left;
+    bool killed = false;
+    for (pid_t value; (value = __atomic_load_n(pid, __ATOMIC_ACQUIRE)) != 0;) {
+        struct timespec wait = {0};
+        left = limit - now_ns();
+        if (left <= 0 && !killed) {
+            killed = true;
+            kill(value, SIGKILL);
+        }
+        wait.tv_sec = left / 1000000000;
+        wait.tv_nsec = left % 1000000000;
+        syscall(SYS_futex, pid, FUTEX_WAIT, value, killed ? NULL : &wait, NULL, 0);
+    }
+    return killed;
+}
+
 /* As vfork(), with a stack of its own: we continue when the program is executed, or could not be. No
  * signal handler of ours may run meanwhile in the new process. If it changes its user, the kernel makes
  * the memory that it shares with us undumpable: that is undone. */
@@ -296,11 +330,16 @@ static int clone_process(struct process_plan *plan, pid_t *ret_pid)
     char *stack = xmalloc(STACK_SIZE);
     sigset_t all, before;
     int rc = 0, dumpable = prctl(PR_GET_DUMPABLE);
+    pid_t pid = 0;
     sigfillset(&all);
     sigprocmask(SIG_BLOCK, &all, &before);
-    *ret_pid = clone(run_process, stack + STACK_SIZE, CLONE_VM | CLONE_VFORK | SIGCHLD, plan);
+    *ret_pid = clone(run_process, stack + STACK_SIZE,
+                     CLONE_VM | CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID | SIGCHLD, plan, &pid,
+                     NULL, &pid);
     if (*ret_pid < 0)
         rc = errno;
+    else if (wait_until_executed(&pid))
+        plan->error = ETIME;
     if (plan->context->identity && dumpable == 1)
         prctl(PR_SET_DUMPABLE, 1);
     sigprocmask(SIG_SETMASK, &before, NULL);

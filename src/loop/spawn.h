@@ -9,9 +9,9 @@
  * when this process dies, so that after a crash no program of an earlier run overlaps a new one; that
  * does not include processes that it started, and needs the thread that started it to live.
  *
- * The process shares our memory until it executes the program (clone() with CLONE_VM and CLONE_VFORK):
- * copying our page tables takes 0.1 s with a large cache. posix_spawn() does the same, but can't ask for
- * the signal. A pidfd is used because it can be polled like any descriptor and never refers to another
+ * The process shares our memory until it executes the program (clone() with CLONE_VM): copying our page
+ * tables takes 0.1 s with a large cache. posix_spawn() does the same, but can't ask for the signal, and waits without
+ * a limit. A pidfd is used because it can be polled like any descriptor and never refers to another
  * process.
  */
 #ifndef LOOP_SPAWN_H

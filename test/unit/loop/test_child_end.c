@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -224,6 +225,41 @@ static void test_the_kernel_kills_a_program_whose_parent_died(void **state)
     wait_until_dead(t);
 }
 
+/* A process that starts the program and returns the result as its exit code. It waits to be traced. */
+static pid_t fork_starter(const struct child_spec *spec)
+{
+    pid_t starter = fork();
+    if (starter == 0) {
+        struct spawned spawned;
+        ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+        raise(SIGSTOP);
+        _exit(spawn_process(spec, &spawned));
+    }
+    return starter;
+}
+
+/* Its tracer keeps the new process stopped before it executes the program, as the user of the program could. */
+static void test_a_process_that_is_stopped_before_the_program_is_executed_is_killed(void **state)
+{
+    const long traced = PTRACE_O_EXITKILL | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK;
+    struct world *t = *state;
+    const char *argv[] = {"true", NULL};
+    pid_t starter, pid;
+    int status;
+    t->w->spec.argv = argv;
+    starter = fork_starter(&t->w->spec);
+    pid = waitpid(starter, &status, WUNTRACED);
+    assert_int_equal(pid, starter);
+    assert_int_equal(ptrace(PTRACE_SETOPTIONS, starter, NULL, traced), 0);
+    do {
+        if (pid == starter)
+            ptrace(PTRACE_CONT, starter, NULL, NULL);
+        pid = waitpid(-1, &status, __WALL);
+    } while (pid != starter || WIFSTOPPED(status));
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), ETIME);
+}
+
 static void test_kills_a_program_that_writes_too_much_and_ignores_sigterm(void **state)
 {
     struct world *t = *state;
@@ -335,6 +371,7 @@ int main(void)
         CASE(test_has_no_effect_if_the_program_ends_in_time),
         CASE(test_kills_a_grandchild_after_the_end),
         CASE(test_the_kernel_kills_a_program_whose_parent_died),
+        CASE(test_a_process_that_is_stopped_before_the_program_is_executed_is_killed),
         CASE(test_kills_a_program_that_writes_too_much_and_ignores_sigterm),
         CASE(test_sends_no_signal_after_the_program_was_reaped),
         CASE(test_close_after_the_start),
