@@ -62,8 +62,9 @@ instructions: setup-instructions build ## count instructions per change; fails i
 	@ninja -C build test/bench/bench_event test/bench/bench_state >&2
 	@python3 test/bench/instructions.py build $(ARGS)
 
-bench-api: setup-e2e build ## measure the local API against kube-apiserver: CPU per request, object and watch event; ARGS=--no-peer
-	@ninja -C build test/bench/api_load >&2
+bench-api: setup-e2e build ## measure the local API: longest tick of a list of 100,000; against kube-apiserver, CPU per request, object and watch event; ARGS=--no-peer
+	@ninja -C build test/bench/api_load test/kubesim/kubesim >&2
+	@python3 test/bench/api_ticks.py build/test/kubesim/kubesim test/data/recordings build/informerd build/test/bench/api_load
 	@python3 test/bench/local_api.py build $(ARGS)
 
 bench-handlers: setup-test setup-e2e build ## measure handlers: records a second, and the event log while one hangs; fails below the goals

@@ -384,6 +384,7 @@ static void init_daemon(struct daemon *d, const struct daemon_options *options)
 {
     uv_loop_init(&d->uv);
     loop_init(&d->loop, &d->uv);
+    tick_cpu_start(&d->tick_cpu, &d->uv);
     uv_timer_init(&d->uv, &d->leaving);
     d->leaving.data = d;
     d->options = *options;
@@ -399,6 +400,7 @@ static void init_daemon(struct daemon *d, const struct daemon_options *options)
 static void close_loop(struct daemon *d)
 {
     uv_close((uv_handle_t *)&d->leaving, NULL);
+    tick_cpu_close(&d->tick_cpu);
     uv_run(&d->uv, UV_RUN_DEFAULT);
     uv_loop_close(&d->uv);
 }

@@ -25,6 +25,7 @@
 #include "daemon/notify.h"
 #include "daemon/saved_state.h"
 #include "daemon/state.h"
+#include "daemon/tick_cpu.h"
 #include "daemon/until.h"
 #include "daemon/watch/event_channel.h"
 #include "daemon/watch_session.h"
@@ -49,6 +50,7 @@ struct daemon_options {
 struct daemon {
     uv_loop_t uv;
     struct loop loop;
+    struct tick_cpu tick_cpu;
     struct daemon_options options;
     struct conf *first_conf; /* to be applied when the state is loaded; NULL: it was */
     unsigned early_signals; /* before that: a mask of 1 << index in `signals`, to be handled then */

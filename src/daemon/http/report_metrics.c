@@ -35,7 +35,7 @@ struct daemon_values {
     uint64_t state_written_us;
     bool reload_succeeded;
     uint64_t reloaded_us;
-    uint64_t worst_tick_us;
+    uint64_t worst_tick_us, worst_tick_cpu_us;
 };
 
 struct watch_values {
@@ -264,6 +264,9 @@ static const struct family families[] = {
     {"informerd_worst_tick_seconds", METRICS_GAUGE,
      "Longest event loop iteration in the last minute.", DAEMON, US,
      FIELD(daemon_values, worst_tick_us)},
+    {"informerd_worst_tick_cpu_seconds", METRICS_GAUGE,
+     "CPU time of the event loop iteration that used most in the last minute.", DAEMON, US,
+     FIELD(daemon_values, worst_tick_cpu_us)},
 };
 
 /* ---- writing ---- */
@@ -417,6 +420,7 @@ static void collect_daemon(struct metrics_page *p, struct daemon *d)
     v->reloaded_us = (uint64_t)d->reloaded_us;
     /* each client and the daemon run a part of each iteration and measure it */
     v->worst_tick_us = loop_worst_tick_us(&d->loop);
+    v->worst_tick_cpu_us = tick_cpu_worst_us(&d->tick_cpu, clock_now_ms(&d->loop.clock));
     list_for_each(node, &d->clusters) {
         const struct cluster *cluster = container_of(node, struct cluster, node);
         uint64_t its = inf_client_worst_tick_us(cluster->client);
