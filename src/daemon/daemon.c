@@ -152,7 +152,6 @@ static uint64_t handlers_drain_ms(const struct daemon *d)
 static void on_handlers_drained(struct handlers *handlers)
 {
     struct daemon *d = container_of(handlers, struct daemon, handlers);
-    tcp_dialer_close(&d->webhook_dialer);
     journal_drain(&d->journal);
 }
 
@@ -487,7 +486,7 @@ int daemon_run(struct conf *conf, const struct daemon_options *options)
     struct inf_error err;
     int exit_code;
     raise_file_limit();
-    pool_prepare(conf->n_clusters, !options->ad_hoc);
+    pool_prepare(conf->n_clusters + conf->n_handlers, !options->ad_hoc);
     init_daemon(d, options);
     d->budget = inf_budget_new(&(struct inf_budget_options){
         .bytes = conf->memory.backlog, .on_over = on_memory, .data = d});

@@ -68,7 +68,6 @@ struct daemon {
     struct saved_state saved;
     struct handlers handlers;
     struct child_spawner spawner; /* of their programs */
-    struct tcp_dialer webhook_dialer;
     struct rng rng;
     struct event_consumers consumers; /* of the events of all watches; the journal is one */
     struct list clusters;             /* of struct cluster, in the conf's order */

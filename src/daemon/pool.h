@@ -13,7 +13,8 @@
  *     the state on disk               one each
  *     event logs that clients of the
  *     local API read back             LOG_READER_OPERATIONS; further ones wait
- *     a lookup for each cluster       libuv uses at most half of the threads for lookups
+ *     a lookup for each cluster
+ *     and each webhook                libuv uses at most half of the threads for lookups
  */
 #ifndef DAEMON_POOL_H
 #define DAEMON_POOL_H
@@ -27,15 +28,16 @@ enum {
     POOL_LOGS_MAX = 32, /* LIMIT: event logs of a conf that are files */
     POOL_LEAVING = 8,   /* LIMIT: removed logs that may hang before a new one has to wait */
     POOL_LOGS = POOL_LOGS_MAX + POOL_LEAVING,
-    POOL_MIN = 4,   /* libuv's default */
-    POOL_MAX = 256, /* LIMIT: threads; with more than half as many clusters, lookups may wait */
+    POOL_MIN = 4, /* libuv's default */
+    POOL_MAX =
+        256, /* LIMIT: threads; with more than half as many clusters and webhooks, lookups may wait */
 };
 
-/* The number of threads needed. @logs: the daemon has a sequence file and may have event logs. */
-size_t pool_threads(size_t clusters, bool logs);
+/* The number of threads needed. @peers: clusters and webhooks. @logs: the daemon has a sequence file and may have event logs. */
+size_t pool_threads(size_t peers, bool logs);
 
 /* Sets UV_THREADPOOL_SIZE to that number, unless it is set to more already. Must be called
  * before libuv first uses its pool. */
-void pool_prepare(size_t clusters, bool logs);
+void pool_prepare(size_t peers, bool logs);
 
 #endif

@@ -69,7 +69,8 @@ class Delivery(Client):
         self.wait_metric('queue_length', 3)
         self.assertEqual(self.status()['error'], 'no client is connected')
         taker = self.taker()
-        self.assertEqual(taker.take(3), [r for r in self.log.read() if r['type'] in ('ADDED', 'MODIFIED')])
+        logged = self.log.wait_for(lambda all: sum(r['type'] in ('ADDED', 'MODIFIED') for r in all) == 3, 'three lines')
+        self.assertEqual(taker.take(3), [r for r in logged if r['type'] in ('ADDED', 'MODIFIED')])
         self.assertEqual(self.metric('queue_length'), 3)
         self.assertEqual(taker.ack(2).status, 200)
         self.assertEqual(self.metric('queue_length'), 3)  # a run ends as a whole

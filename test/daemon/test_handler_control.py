@@ -42,8 +42,8 @@ class Informerctl(Control):
         self.put('web')
         self.wait_metric('runs_total', 1)
         header, row = self.good('ls').splitlines()
-        self.assertEqual(header.split(), ['NAME', 'KIND', 'STATE', 'WAITING', 'RUNNING', 'PARKED', 'RUNS', 'FAILURES', 'REASON'])
-        self.assertEqual(row.split(), ['test', 'exec', 'idle', '0', '0', '0', '1', '0'])
+        self.assertEqual(header.split(), ['NAME', 'KIND', 'MODE', 'STATE', 'WAITING', 'RUNNING', 'PARKED', 'RUNS', 'FAILURES', 'REASON'])
+        self.assertEqual(row.split(), ['test', 'exec', 'run', 'idle', '0', '0', '0', '1', '0'])
 
     def test_without_handlers(self):
         self.start(self.conf())
@@ -59,7 +59,7 @@ class Informerctl(Control):
         self.assertEqual((seq, cluster, kind, name, verb), (str(record['seq']), 'sim', 'ConfigMap', 'default/web', 'ADDED'))
         self.assertEqual((attempts, ' '.join(reason)), ('2', 'exit code 3'))
         self.assertLess(time, parked)
-        self.assertIn('test   exec   failing', self.good('ls'))
+        self.assertIn('test   exec   run    failing', self.good('ls'))
 
     def test_parked_survives_a_restart_with_its_reason(self):
         daemon = self.park('web')

@@ -27,6 +27,36 @@ void webhook_world_drained(struct handlers *handlers)
     container_of(handlers, struct webhook_world, handlers)->drained++;
 }
 
+/* Of one endpoint: its connections are pipes of the world. */
+struct counted_dialer {
+    struct dialer dialer;
+    struct webhook_world *world;
+};
+
+static struct stream *counted_dial(struct dialer *dialer, const char *host, uint16_t port,
+                                   struct stream_user *user)
+{
+    struct counted_dialer *counted = container_of(dialer, struct counted_dialer, dialer);
+    return dialer_dial(&counted->world->pipes.dialer, host, port, user);
+}
+
+static struct dialer *open_dialer(struct handler_host *host)
+{
+    struct counted_dialer *counted = NEW(struct counted_dialer);
+    counted->dialer.dial = counted_dial;
+    counted->world = container_of(host, struct webhook_world, handlers.host);
+    counted->world->dialers++;
+    counted->world->dialers_open++;
+    return &counted->dialer;
+}
+
+static void close_dialer(struct dialer *dialer)
+{
+    struct counted_dialer *counted = container_of(dialer, struct counted_dialer, dialer);
+    counted->world->dialers_open--;
+    free(counted);
+}
+
 int webhook_world_set_up(void **state)
 {
     struct webhook_world *t = NEW(struct webhook_world);
@@ -35,7 +65,8 @@ int webhook_world_set_up(void **state)
     folder_make(&t->folder);
     handlers_init(&t->handlers);
     t->handlers.host.clock = &t->journal->sim.clock;
-    t->handlers.host.dialer = &t->pipes.dialer;
+    t->handlers.host.open_dialer = open_dialer;
+    t->handlers.host.close_dialer = close_dialer;
     t->handlers.host.journal = &t->journal->journal;
     t->handlers.host.owner = t->journal;
     t->handlers.host.log = on_log;
@@ -61,6 +92,7 @@ int webhook_world_tear_down(void **state)
     sim_advance(&t->journal->sim, 10);
     assert_true(t->drained);
     sim_run(&t->journal->sim);
+    assert_int_equal(t->dialers_open, 0);
     pipe_dialer_done(&t->pipes);
     folder_remove(&t->folder);
     journal_world_tear_down((void **)&t->journal);

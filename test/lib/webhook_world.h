@@ -24,6 +24,7 @@ enum {
 struct webhook_world {
     struct journal_world *journal;
     struct pipe_dialer pipes;
+    unsigned dialers, dialers_open; /* that handlers have opened; of these, not closed yet */
     struct folder folder;
     struct handlers handlers;
     struct handler_settings settings; /* of the handler "h" */

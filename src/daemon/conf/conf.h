@@ -260,6 +260,7 @@ enum conf_exec_mode {
 enum {
     CONF_CONCURRENCY_MAX = 64, /* LIMIT: runs of a handler at a time; programs: see CHILDREN_MAX */
     CONF_STREAM_CONCURRENCY_MAX = 4096, /* LIMIT: records in flight with mode: stream */
+    CONF_UMASK = 0027,                  /* the default of `umask` */
 };
 
 struct conf_webhook {

@@ -288,6 +288,11 @@ static void check_event_logs(struct conf_reader *reader, const struct conf *conf
     }
 }
 
+static bool has_limits(const struct conf_limits *limits)
+{
+    return limits->cpu_ms || limits->memory || limits->files || limits->processes;
+}
+
 /* Keys that would have no effect. Defaults are accepted: --print-config writes them. */
 static void check_kind_keys(struct conf_reader *reader, const struct conf *conf,
                             const struct conf_handler *h, const struct handler_kind *kind)
@@ -300,6 +305,9 @@ static void check_kind_keys(struct conf_reader *reader, const struct conf *conf,
         {"mode", h->mode != CONF_EXEC_RUN && !runs_program},
         {"user", h->user && !runs_program},
         {"group", h->group && !runs_program},
+        {"directory", h->directory && strcmp(h->directory, "/") != 0 && !runs_program},
+        {"umask", h->umask != CONF_UMASK && !runs_program},
+        {"limits", has_limits(&h->limits) && !runs_program},
         {"reader", h->reader && kind != &handler_client},
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)

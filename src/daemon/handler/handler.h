@@ -151,7 +151,10 @@ struct handler_counters {
 struct handler_host {
     struct clock *clock;
     struct spawner *spawner;
-    struct dialer *dialer; /* TCP */
+    /* TCP, for one server: name lookups of different ones must not wait for each other. Closed when no stream of the
+     * dialer is left. */
+    struct dialer *(*open_dialer)(struct handler_host *host);
+    void (*close_dialer)(struct dialer *dialer);
     struct journal *journal;
     struct siphash_key hash_key;
     struct rng *rng; /* for the jitter of delays; NULL: none */

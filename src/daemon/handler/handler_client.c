@@ -208,6 +208,12 @@ static void client_cancel(struct handler_run *run)
 
 /* ---- the settings ---- */
 
+static const char *client_mode(const struct handler *handler)
+{
+    (void)handler;
+    return "stream";
+}
+
 static bool client_is_set(const struct conf_handler *conf)
 {
     return conf->client;
@@ -248,6 +254,7 @@ const struct handler_kind handler_client = {
     .name = "client",
     .runs = CLIENT_FLIGHT,
     .run_records = CLIENT_RUN_RECORDS,
+    .mode = client_mode,
     .is_set = client_is_set,
     .check = client_check,
     .configure = client_configure,

@@ -129,6 +129,12 @@ static void exec_cancel(struct handler_run *run)
 
 /* ---- the settings ---- */
 
+static const char *exec_mode(const struct handler *handler)
+{
+    (void)handler;
+    return "run";
+}
+
 static bool exec_is_set(const struct conf_handler *conf)
 {
     return conf->exec.count > 0 && conf->mode == CONF_EXEC_RUN;
@@ -149,6 +155,7 @@ static void exec_close(struct handler *handler)
 
 const struct handler_kind handler_exec = {
     .name = "exec",
+    .mode = exec_mode,
     .is_set = exec_is_set,
     .check = handler_program_check,
     .permit = handler_program_permit,

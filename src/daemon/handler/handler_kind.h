@@ -19,6 +19,9 @@ struct handler_kind {
     uint32_t runs;
     size_t run_records;
 
+    /* How it delivers, for reports: of a program its mode, of a webhook its preset. */
+    const char *(*mode)(const struct handler *handler);
+
     /* Whether the key has a value. */
     bool (*is_set)(const struct conf_handler *conf);
 

@@ -422,6 +422,12 @@ static bool stream_is_ready(struct handler *handler)
 
 /* ---- the settings ---- */
 
+static const char *stream_mode(const struct handler *handler)
+{
+    (void)handler;
+    return "stream";
+}
+
 static bool stream_is_set(const struct conf_handler *conf)
 {
     return conf->exec.count > 0 && conf->mode == CONF_EXEC_STREAM;
@@ -466,6 +472,7 @@ static void stream_close(struct handler *handler)
 
 const struct handler_kind handler_stream = {
     .name = "exec",
+    .mode = stream_mode,
     .is_set = stream_is_set,
     .check = handler_program_check,
     .permit = handler_program_permit,

@@ -152,8 +152,8 @@ static void refresh_endpoint(struct handler *h, struct webhook_part *part)
         part->warned = false;
         return;
     }
-    endpoint = webhook_endpoint_open(clock, h->host->dialer, &part->conf, h->settings.timeout_ms,
-                                     &texts, &part->why);
+    endpoint =
+        webhook_endpoint_open(h->host, &part->conf, h->settings.timeout_ms, &texts, &part->why);
     if (!endpoint) {
         webhook_texts_free(&texts);
         warn_kept(h, part);
@@ -265,6 +265,12 @@ static void webhook_cancel(struct handler_run *run)
 
 /* ---- the settings ---- */
 
+static const char *webhook_mode(const struct handler *handler)
+{
+    const struct webhook_part *part = handler->part;
+    return part->preset->name;
+}
+
 static bool webhook_is_set(const struct conf_handler *conf)
 {
     return conf->webhook.url || conf->webhook.url_file;
@@ -325,6 +331,7 @@ static void webhook_close(struct handler *handler)
 const struct handler_kind handler_webhook = {
     .name = "webhook",
     .batches = true,
+    .mode = webhook_mode,
     .is_set = webhook_is_set,
     .check = webhook_check,
     .advise = webhook_advise,

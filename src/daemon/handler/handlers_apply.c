@@ -68,6 +68,21 @@ void handlers_apply(struct daemon *d, const struct conf *conf)
     free(settings);
 }
 
+static struct dialer *open_dialer(struct handler_host *host)
+{
+    struct daemon *d = container_of(host, struct daemon, handlers.host);
+    struct tcp_dialer *dialer = NEW(struct tcp_dialer);
+    tcp_dialer_init(dialer, &d->loop);
+    return &dialer->dialer;
+}
+
+static void close_dialer(struct dialer *dialer)
+{
+    struct tcp_dialer *tcp = container_of(dialer, struct tcp_dialer, dialer);
+    tcp_dialer_close(tcp);
+    free(tcp);
+}
+
 void handlers_apply_open(struct daemon *d)
 {
     struct handler_host *host = &d->handlers.host;
@@ -76,8 +91,8 @@ void handlers_apply_open(struct daemon *d)
     rng_init(&d->rng);
     host->clock = &d->loop.clock;
     host->spawner = &d->spawner.spawner;
-    tcp_dialer_init(&d->webhook_dialer, &d->loop);
-    host->dialer = &d->webhook_dialer.dialer;
+    host->open_dialer = open_dialer;
+    host->close_dialer = close_dialer;
     host->journal = &d->journal;
     host->hash_key = (struct siphash_key){rng_next(&d->rng), rng_next(&d->rng)};
     host->rng = &d->rng;

@@ -25,12 +25,14 @@ enum {
 };
 
 struct webhook_endpoint {
+    struct handler_host *host;
     struct clock *clock;
     size_t refs;
     struct deferred_free deferred_free;
     struct http_url url;
     struct proxy proxy; /* without a host: none */
     struct tls_context *context, *proxy_context;
+    struct dialer *tcp; /* its own, so that its name lookups wait for no other server */
     struct tls_dialer tls, proxy_tls;
     struct proxy_dialer proxy_dialer;
     struct http_pool *pool;
@@ -124,9 +126,9 @@ static int add_headers(struct webhook_endpoint *e, const struct conf_webhook *co
     return 0;
 }
 
-static struct dialer *stack_dialers(struct webhook_endpoint *e, struct dialer *tcp)
+static struct dialer *stack_dialers(struct webhook_endpoint *e)
 {
-    struct dialer *way = tcp;
+    struct dialer *way = e->tcp;
     if (has_https_proxy(e)) {
         tls_dialer_init(&e->proxy_tls, way, e->clock, e->proxy_context, NULL);
         way = &e->proxy_tls.dialer;
@@ -146,6 +148,8 @@ static struct dialer *stack_dialers(struct webhook_endpoint *e, struct dialer *t
 
 static void free_endpoint(struct webhook_endpoint *e)
 {
+    if (e->tcp)
+        e->host->close_dialer(e->tcp);
     tls_context_unref(e->context);
     tls_context_unref(e->proxy_context);
     proxy_free(&e->proxy);
@@ -160,14 +164,15 @@ static void free_endpoint(struct webhook_endpoint *e)
     free(e);
 }
 
-struct webhook_endpoint *webhook_endpoint_open(struct clock *clock, struct dialer *tcp,
+struct webhook_endpoint *webhook_endpoint_open(struct handler_host *host,
                                                const struct conf_webhook *conf, uint64_t timeout_ms,
                                                const struct webhook_texts *texts,
                                                struct inf_error *err)
 {
     struct webhook_endpoint *e = NEW(struct webhook_endpoint);
     struct http_limits limits = {.open_timeout_ms = timeout_ms, .head_timeout_ms = timeout_ms};
-    e->clock = clock;
+    e->host = host;
+    e->clock = host->clock;
     e->refs = 1;
     if (parse_url(e, conf, texts, err) < 0 || choose_proxy(e, conf->proxy, err) < 0 ||
         make_contexts(e, texts, err) < 0 || add_headers(e, conf, texts, err) < 0) {
@@ -176,7 +181,8 @@ struct webhook_endpoint *webhook_endpoint_open(struct clock *clock, struct diale
     }
     e->user_agent = xasprintf("informerd/%s", inf_version());
     e->signature_key = xstrdup_or_null(texts->signature_key);
-    e->pool = http_pool_new(clock, stack_dialers(e, tcp), e->url.host, e->url.port, &limits);
+    e->tcp = host->open_dialer(host);
+    e->pool = http_pool_new(e->clock, stack_dialers(e), e->url.host, e->url.port, &limits);
     return e;
 }
 

@@ -19,6 +19,7 @@
 
 #include "base/scrubber.h"
 #include "daemon/conf/conf.h"
+#include "daemon/handler/handler.h"
 #include "daemon/handler/webhook_files.h"
 #include "wire/http/http_pool.h"
 #include "wire/http/http_url.h"
@@ -32,9 +33,9 @@ struct webhook_request {
     size_t body_len;
 };
 
-/* Makes an endpoint with one reference. @clock and @tcp must outlive it; the others are copied. Returns
- * NULL, with @err naming the option, if a text can't be used. */
-struct webhook_endpoint *webhook_endpoint_open(struct clock *clock, struct dialer *tcp,
+/* Makes an endpoint with one reference. @host must outlive it; the others are copied. Returns NULL, with @err
+ * naming the option, if a text can't be used. */
+struct webhook_endpoint *webhook_endpoint_open(struct handler_host *host,
                                                const struct conf_webhook *conf, uint64_t timeout_ms,
                                                const struct webhook_texts *texts,
                                                struct inf_error *err);

@@ -45,12 +45,12 @@ struct log_reader {
     /* The name that the current step is about: */
     unsigned number; /* log_rotated.h; 0: the log itself */
     enum log_form form;
-    bool exists;     /* some form of the number */
-    char *name;      /* its path */
-    bool listed;     /* the directory was read for this search */
-    unsigned found;  /* the file that is read: its number and form */
+    bool exists;    /* some form of the number */
+    char *name;     /* its path */
+    bool listed;    /* the directory was read for this search */
+    unsigned found; /* the file that is read: its number and form */
     enum log_form found_form;
-    char *newest;    /* the newest date when it was found; NULL: none */
+    char *newest; /* the newest date when it was found; NULL: none */
     unsigned retries;
     int next_fd; /* of the file that is examined; -1: none */
     struct disk_stat next_file;

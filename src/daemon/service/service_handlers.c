@@ -64,6 +64,7 @@ static void put_handler(void *ctx, const struct handler *handler)
     buf_printf(out, "%s{\"name\":", list->comma);
     json_put_string(out, str_of(s.name));
     put_text(out, "kind", handler->settings.kind->name);
+    put_text(out, "mode", handler->settings.kind->mode(handler));
     put_text(out, "state", s.state);
     put_number(out, "records", s.length);
     put_number(out, "bytes", s.bytes);

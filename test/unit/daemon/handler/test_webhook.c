@@ -393,6 +393,9 @@ static void a_reload_replaces_the_url_while_a_request_runs(void **state)
     webhook_world_respond(t, WEBHOOK_OK);
     assert_int_equal(webhook_world_status(t).length, 0);
     assert_true(pipe_closed(first));
+    assert_int_equal(t->dialers,
+                     2); /* name lookups of one server do not wait for those of the other */
+    assert_int_equal(t->dialers_open, 1);
 }
 
 static void draining_cuts_a_request_that_takes_too_long(void **state)

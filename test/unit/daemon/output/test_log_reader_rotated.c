@@ -282,8 +282,7 @@ int main(void)
         IN_LOG_READER_WORLD(files_named_by_date_are_read_in_the_order_of_dates),
         IN_LOG_READER_WORLD(a_copy_that_is_being_compressed_is_not_read),
         IN_LOG_READER_WORLD(a_file_that_was_compressed_after_the_last_read_loses_nothing),
-        IN_LOG_READER_WORLD(
-            a_rotation_with_compression_at_any_moment_loses_and_repeats_nothing),
+        IN_LOG_READER_WORLD(a_rotation_with_compression_at_any_moment_loses_and_repeats_nothing),
         IN_LOG_READER_WORLD(a_rotation_by_date_at_any_moment_loses_and_repeats_nothing),
         IN_LOG_READER_WORLD(a_compressed_file_may_end_its_pieces_anywhere),
         IN_LOG_READER_WORLD(a_piece_that_expands_far_is_inflated_in_parts),
