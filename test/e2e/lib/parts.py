@@ -1,5 +1,5 @@
 """Builds the control plane and the oracle from ../parts and ../parts-old into a cache folder, once; and
-the clients in Go from ../clients.
+the clients in Go from ../clients, and the servers of webhooks from ../endpoints.
 
 A build is named by its module and a hash of its inputs (sources, flags, Go version). A change creates
 another build; of each module the last used builds are kept. A build is moved into place when it is
@@ -56,9 +56,15 @@ def cache_folder():
 
 
 def release(module):
-    """The version of Kubernetes. Its libraries have the same as v0."""
+    """The version of Kubernetes, or None: the module needs none of it. Its libraries have the same as v0."""
     required = (HERE / module / "go.mod").read_text()
-    return "v1." + re.search(r"k8s.io/(?:kubernetes v1|kubectl v0|client-go v0)\.(\S+)", required)[1]
+    found = re.search(r"k8s.io/(?:kubernetes v1|kubectl v0|client-go v0)\.(\S+)", required)
+    return f"v1.{found[1]}" if found else None
+
+
+def packages_of(sources):
+    """What to build: the packages of the module, and the programs of others that it names as tools."""
+    return ["./...", *(["tool"] if re.search(r"^tool\b", (sources / "go.mod").read_text(), re.MULTILINE) else [])]
 
 
 def go_version(sources):
@@ -118,11 +124,11 @@ def build(sources, folder):
     work = Path(tempfile.mkdtemp(prefix="building-", dir=folder.parent))
     began = time.monotonic()
     try:
-        packages = len(run_go(work, sources, "list", "-deps", "./...").splitlines())
+        packages = len(run_go(work, sources, "list", "-deps", *packages_of(sources)).splitlines())
         (work / "bin").mkdir()
         flags = linker_flags(sources.relative_to(HERE))
         run_go(work, sources, "build", *FLAGS, "-ldflags", flags,
-               "-o", f"{work / 'bin'}/", "./...", total=packages)
+               "-o", f"{work / 'bin'}/", *packages_of(sources), total=packages)
         name(work / "bin")
         work.rename(folder)
     except BaseException:
@@ -140,6 +146,8 @@ def name(folder):
 def linker_flags(module):
     """Linker flags that set the version of the server; without them it is v0.0.0-master."""
     version = release(module)
+    if not version:
+        return "-s -w"
     major, minor = version.lstrip("v").split(".")[:2]
     stamps = {"gitVersion": version, "gitMajor": major, "gitMinor": minor}
     return "-s -w" + "".join(f" -X {VERSION_PACKAGE}.{key}={stamps[key]}" for key in stamps)

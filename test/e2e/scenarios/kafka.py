@@ -184,8 +184,9 @@ def check_refusals(stage, folder, service, broker, certificates):
 class Writer:
     """The only writer of some objects."""
 
-    def __init__(self, stage, number, halt):
+    def __init__(self, stage, number, halt, namespace=NAMESPACE):
         self._objects = stage.objects(CONFIGMAPS)
+        self._namespace = namespace
         self._names = [f"object-{number}-{n}" for n in range(OBJECTS)]
         self._random = Random(f"{stage.load.seed}/{number}")
         self._halt = halt
@@ -195,10 +196,10 @@ class Writer:
         while not self._halt.wait(1 / RATE):
             name = self._random.choice(self._names)
             if name not in self._existing:
-                self._objects.create(NAMESPACE, name)
+                self._objects.create(self._namespace, name)
                 self._existing.add(name)
             elif self._random.random() < 0.1:
-                self._objects.delete(NAMESPACE, name)
+                self._objects.delete(self._namespace, name)
                 self._existing.discard(name)
             else:
-                self._objects.patch(NAMESPACE, name, {"data": {"n": str(self._random.random())}})
+                self._objects.patch(self._namespace, name, {"data": {"n": str(self._random.random())}})
