@@ -10,6 +10,7 @@ import os
 import pty
 import re
 import select
+import shlex
 import signal
 import struct
 import subprocess
@@ -17,6 +18,7 @@ import sys
 import termios
 from pathlib import Path
 
+import ssh
 from service import DEADLINE, Case, config_map, environment, run, wait_until
 from terminal import SCREENS, TMUX, Terminal
 
@@ -112,6 +114,34 @@ class Screen(Top):
         self.terminal.tmux('resize-window', '-x', '40', '-y', '12')
         wait_until(lambda: self.terminal.screen().splitlines()[-1].startswith('q quit'), 'the new size')
         self.assertEqual(len(self.terminal.screen().splitlines()), 12)
+
+    def show_over_ssh(self):
+        if not TMUX or ssh.missing():
+            self.skipTest(ssh.missing() or 'there is no tmux')
+        top = [INFORMERCTL, 'top', '-s', self.socket, '--interval', '100ms']
+        connection = shlex.join(map(str, ssh.command(self.folder / 'ssh', top)))
+        self.terminal = Terminal(self.folder, (80, 24), ['sh', '-c', f'{connection}; echo "ended with $?"; read line'], stderr=True)
+        self.stack.callback(self.terminal.end)
+        self.watch_changes()
+
+    def test_over_ssh_that_breaks(self):
+        """Nothing stays behind at the other end."""
+        self.show_over_ssh()
+        self.terminal.end()
+        wait_until(lambda: json.loads(self.get('/informerd/v1/status').text)['event_streams'] == 0, 'the end of the event stream')
+
+    def test_over_ssh(self):
+        """The screens of a terminal here; another size, keys, and the end, after which the terminal is as before."""
+        self.show_over_ssh()
+        self.assert_golden('80x24')
+        self.terminal.tmux('resize-window', '-x', '200', '-y', '60')
+        wait_until(lambda: len(self.terminal.screen().splitlines()) == 60, 'the new size')
+        self.assert_golden('200x60')
+        self.terminal.tmux('send-keys', 'o')
+        self.wait_for('sorted by objects')
+        self.terminal.tmux('send-keys', 'q')
+        self.wait_for('ended with 0')
+        self.assertNotIn('watches live', self.terminal.screen())
 
     def test_keys(self):
         self.show((80, 24))
