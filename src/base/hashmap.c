@@ -69,8 +69,21 @@ static void resize_if_due(struct hashmap *map)
         return;
     if (map->count >= chains)
         start_resize(map, chains ? chains * 2 : CHAINS_MIN);
-    else if (chains > CHAINS_MIN && map->count < chains / 8)
+    else if (chains > CHAINS_MIN && map->count < chains / 8 && !map->reserved)
         start_resize(map, chains / 4 > CHAINS_MIN ? chains / 4 : CHAINS_MIN);
+}
+
+void hashmap_reserve(struct hashmap *map, size_t count)
+{
+    size_t chains = CHAINS_MIN;
+    while (chains <= count)
+        chains *= 2;
+    if (map->count || chains == CHAINS_MIN)
+        return;
+    hashmap_free(map);
+    map->now.chains = xcalloc(chains, sizeof(struct hash_node *));
+    map->now.mask = chains - 1;
+    map->reserved = true;
 }
 
 struct hash_node *hashmap_find(const struct hashmap *map, uint64_t hash, hash_same same,
@@ -104,6 +117,7 @@ void hashmap_remove(struct hashmap *map, struct hash_node *node)
     *link = node->next;
     node->next = NULL;
     map->count--;
+    map->reserved = false;
     move_some(map);
     resize_if_due(map);
 }

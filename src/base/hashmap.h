@@ -27,12 +27,17 @@ struct hashmap {
     struct hash_table before; /* chains is NULL unless a resize is in progress */
     size_t moved;             /* chains of `before` below this index were moved and are empty */
     size_t count;
+    bool reserved; /* nothing was removed since hashmap_reserve(): it is not made smaller */
 };
 
 typedef bool (*hash_same)(const void *key, const struct hash_node *node);
 
 /* A zeroed struct is an empty map. Frees the tables only; the caller owns the nodes. */
 void hashmap_free(struct hashmap *map);
+
+/* Makes room for @count entries, in a map that is empty: they are added without a resize. It is made smaller
+ * only after one was removed. */
+void hashmap_reserve(struct hashmap *map, size_t count);
 
 struct hash_node *hashmap_find(const struct hashmap *map, uint64_t hash, hash_same same,
                                const void *key);

@@ -10,7 +10,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 
 #include "base/alloc.h"
 #include "base/base.h"
@@ -36,10 +35,9 @@ void __lsan_unregister_root_region(const void *at, size_t size);
 #endif
 
 enum {
-    SLOT_PAGE_SIZE = 64 * 1024,
     SLOTS_MIN = 8, /* in a page; fewer would leave too much of it unused */
 
-    /* Pages of a struct that has this many are filled soon, and get their memory at once: 16 page faults
+    /* Pages of a struct that has this many are filled soon, and get their memory at once: 15 page faults
      * less. */
     POPULATE_FROM = 8,
 };
@@ -49,17 +47,19 @@ struct free_slot {
 };
 
 struct slot_page {
+    struct pool_page page;
     struct list node; /* in slots.partial, unless it is full */
     struct free_slot *free;
     unsigned used;
     unsigned fresh; /* slots from here on were never taken */
-    char bytes[];
+    _Alignas(64) char bytes
+        []; /* so that a struct whose size is a multiple of 64 begins with a cache line */
 };
 
 /* ---- pages ---- */
 
 enum {
-    SLOT_PAGE_ROOM = SLOT_PAGE_SIZE - sizeof(struct slot_page),
+    SLOT_PAGE_ROOM = POOL_PAGE_SIZE - sizeof(struct slot_page),
 };
 
 static unsigned page_slots(const struct slots *slots)
@@ -72,38 +72,14 @@ static bool has_pages(const struct slots *slots)
     return page_slots(slots) >= SLOTS_MIN;
 }
 
-static char *map_memory(size_t size, int flags)
-{
-    char *at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
-    if (at == MAP_FAILED)
-        abort();
-    return at;
-}
-
-/* At an address that is a multiple of its size. Mostly it follows another page. Otherwise it is a part of
- * twice its size. */
-static void *map_page(int flags)
-{
-    char *at = map_memory(SLOT_PAGE_SIZE, flags);
-    size_t before;
-    if ((uintptr_t)at % SLOT_PAGE_SIZE == 0)
-        return at;
-    munmap(at, SLOT_PAGE_SIZE);
-    at = map_memory(2 * SLOT_PAGE_SIZE, 0);
-    before = (SLOT_PAGE_SIZE - (uintptr_t)at % SLOT_PAGE_SIZE) % SLOT_PAGE_SIZE;
-    if (before)
-        munmap(at, before);
-    munmap(at + before + SLOT_PAGE_SIZE, SLOT_PAGE_SIZE - before);
-    return at + before;
-}
-
 static struct slot_page *page_new(struct slots *slots)
 {
-    struct slot_page *page = map_page(slots->pages >= POPULATE_FROM ? MAP_POPULATE : 0);
+    struct pool_page *memory = page_pool_take(slots->pool, slots->pages >= POPULATE_FROM);
+    struct slot_page *page = container_of(memory, struct slot_page, page);
     slots->pages++;
-    *page = (struct slot_page){.used = 0};
+    *page = (struct slot_page){.page = *memory};
     __asan_poison_memory_region(page->bytes, SLOT_PAGE_ROOM);
-    __lsan_register_root_region(page, SLOT_PAGE_SIZE);
+    __lsan_register_root_region(page, POOL_PAGE_SIZE);
     list_push(&slots->partial, &page->node);
     return page;
 }
@@ -113,15 +89,16 @@ static void page_free(struct slots *slots, struct slot_page *page)
     slots->pages--;
     list_remove(&page->node);
     __asan_unpoison_memory_region(page->bytes, SLOT_PAGE_ROOM);
-    __lsan_unregister_root_region(page, SLOT_PAGE_SIZE);
-    munmap(page, SLOT_PAGE_SIZE);
+    __lsan_unregister_root_region(page, POOL_PAGE_SIZE);
+    page_pool_give(slots->pool, &page->page);
 }
 
 /* ---- slots ---- */
 
-void slots_init(struct slots *slots, size_t size)
+void slots_init(struct slots *slots, size_t size, struct page_pool *pool)
 {
     slots->size = (size + sizeof(void *) - 1) / sizeof(void *) * sizeof(void *);
+    slots->pool = pool;
     slots->pages = 0;
     list_init(&slots->partial);
 }
@@ -146,7 +123,7 @@ void *slots_take(struct slots *slots)
 void slots_give(struct slots *slots, void *slot)
 {
     struct slot_page *page =
-        (struct slot_page *)((uintptr_t)slot & ~((uintptr_t)SLOT_PAGE_SIZE - 1));
+        (struct slot_page *)((uintptr_t)slot & ~((uintptr_t)POOL_PAGE_SIZE - 1));
     struct free_slot *free_slot = slot;
     if (!has_pages(slots)) {
         free(slot);

@@ -14,15 +14,17 @@
 #include <stddef.h>
 
 #include "base/list.h"
+#include "base/page_pool.h"
 
 struct slots {
-    size_t size;         /* of one */
-    unsigned pages;      /* in use */
-    struct list partial; /* pages with room */
+    size_t size;            /* of one */
+    struct page_pool *pool; /* borrowed: where pages come from */
+    unsigned pages;         /* in use */
+    struct list partial;    /* pages with room */
 };
 
-/* @size: structs of more than an eighth of a page are allocated one by one. */
-void slots_init(struct slots *slots, size_t size);
+/* @size: structs of more than an eighth of a page are allocated one by one. @pool must not be moved. */
+void slots_init(struct slots *slots, size_t size, struct page_pool *pool);
 
 /* Memory for a struct, not initialised. */
 void *slots_take(struct slots *slots);

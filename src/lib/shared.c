@@ -162,7 +162,7 @@ static bool take_from_stream(void *stream, size_t n, saved_object_fn *each, void
 
 static void restore_stream(struct shared *s, struct inf_state_stream *stream, const char *why)
 {
-    const struct object_supply supply = {take_from_stream, stream};
+    const struct object_supply supply = {take_from_stream, stream, inf_state_stream_count(stream)};
     const char *version = inf_state_stream_version(stream);
     if (strcmp(version, INF_POSITION_MIXED) == 0) {
         version = "";

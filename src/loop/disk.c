@@ -21,6 +21,7 @@
 #include "base/buf.h"
 #include "loop/disk_append.h"
 #include "loop/disk_lock.h"
+#include "loop/disk_read.h"
 
 /* An operation in flight. */
 struct disk_request {
@@ -113,6 +114,11 @@ static void disk_read(struct disk *disk, struct disk_op *op, int fd, char *bytes
                       int64_t at)
 {
     uv_buf_t piece = {.base = bytes, .len = len};
+    if (op->work) {
+        disk_read_and_work(container_of(disk, struct loop_disk, disk)->loop, op, fd, bytes, len,
+                           at);
+        return;
+    }
     START(request_make(disk, op), read, fd, &piece, 1, at);
 }
 

@@ -36,6 +36,11 @@ struct disk_op {
     bool is_local;         /* result of lock(): links() may be used */
     void *request;         /* used by the implementation while the operation is in flight */
 
+    /* Of read(), or NULL: called with @work_ctx and the number of bytes that were read, before done(), and on
+     * the pool. It uses only memory that the user does not change meanwhile. */
+    void (*work)(void *ctx, size_t len);
+    void *work_ctx;
+
     /* Result of list(): names, each with a NUL, then an empty one; valid until done() returns. */
     const char *names;
 };

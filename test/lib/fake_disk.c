@@ -108,8 +108,11 @@ static void fake_read(struct disk *disk, struct disk_op *op, int fd, char *bytes
     struct pending_op *e = begin_op(disk, op, FAKE_READ);
     size_t max = fake_of(disk)->read_max;
     len = max && len > max ? max : len;
-    if (e)
-        REAL(disk)->ops->read(REAL(disk), &e->real, fd, bytes, len, at);
+    if (!e)
+        return;
+    e->real.work = op->work;
+    e->real.work_ctx = op->work_ctx;
+    REAL(disk)->ops->read(REAL(disk), &e->real, fd, bytes, len, at);
 }
 
 static void fake_write(struct disk *disk, struct disk_op *op, int fd, const char *bytes, size_t len,

@@ -188,6 +188,8 @@ static void memory_read(struct disk *disk, struct disk_op *op, int fd, char *byt
     len = max && len > max ? max : len;
     memcpy(bytes, file->bytes.bytes + from, len);
     e->result = (int64_t)len;
+    if (op->work && len)
+        op->work(op->work_ctx, len);
 }
 
 static void memory_write(struct disk *disk, struct disk_op *op, int fd, const char *bytes,

@@ -160,7 +160,7 @@ static bool take_saved(void *ctx, size_t n, saved_object_fn *each, void *to)
 
 static void restore_saved(struct story *s, const char *version, const char *why)
 {
-    const struct object_supply supply = {take_saved, s};
+    const struct object_supply supply = {.take = take_saved, .ctx = s};
     pipeline_restore(&s->pipeline, &supply, version, /* written_us= */ 1, why);
     dispatch_add_knowing(&s->pipeline.dispatch, &s->handler, NULL);
 }

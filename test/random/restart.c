@@ -68,7 +68,7 @@ static void end_process(struct world *w)
 
 static void restore_saved(struct world *w)
 {
-    const struct object_supply supply = {take_saved, w};
+    const struct object_supply supply = {.take = take_saved, .ctx = w};
     bool mixed = strcmp(w->saved_version, INF_POSITION_MIXED) == 0;
     w->restored = 0;
     pipeline_restore(&w->pipeline, &supply, mixed ? "" : w->saved_version, 1,

@@ -281,6 +281,7 @@ void pipeline_restore(struct pipeline *p, const struct object_supply *supply, co
     p->resumable = version[0] || why;
     p->restored_us = written_us;
     p->restoring = generation_new(p->store);
+    generation_reserve(p->restoring, supply->count);
     dispatch_restored(&p->dispatch);
     reflector_restore(&p->reflector, version, why);
     task_schedule(p->clock, &p->pump);

@@ -25,6 +25,7 @@ struct object_supply {
     /* Passes up to @n objects, packed or ordinary, to @each. Returns false when none are left. */
     bool (*take)(void *ctx, size_t n, saved_object_fn *each, void *to);
     void *ctx;
+    size_t count; /* about how many there are; 0: unknown */
 };
 
 struct pipeline {

@@ -32,6 +32,7 @@ struct pack_context {
     ZSTD_CCtx *compressor;
     ZSTD_DCtx *expander;
     struct buf frame; /* result of the last pack_compress() */
+    struct page_stock stock;
 };
 
 struct pack_dictionary {
@@ -42,7 +43,8 @@ struct pack_dictionary {
     uint64_t id;
     ZSTD_CDict *compressing;       /* NULL until it is used for the first time */
     ZSTD_DDict *expanding;         /* the same */
-    struct slots classes[CLASSES]; /* memory of packed objects, by size */
+    struct page_pool pages;        /* memory of packed objects, ... */
+    struct slots classes[CLASSES]; /* ... by size */
 };
 
 /* zstd returns NULL only without memory; see base/alloc.h. */
@@ -60,6 +62,7 @@ struct pack_context *pack_context_new(const struct siphash_key *key)
     struct pack_context *c = NEW(struct pack_context);
     c->refs = 1;
     c->key = *key;
+    page_stock_init(&c->stock);
     return c;
 }
 
@@ -76,6 +79,7 @@ void pack_context_unref(struct pack_context *context)
     ZSTD_freeCCtx(context->compressor);
     ZSTD_freeDCtx(context->expander);
     buf_free(&context->frame);
+    page_stock_clear(&context->stock);
     free(context);
 }
 
@@ -111,8 +115,9 @@ static struct pack_dictionary *dictionary_from(struct pack_context *context, cha
     d->bytes = bytes;
     d->len = len;
     d->id = siphash13(&no_secret, bytes, len);
+    page_pool_init(&d->pages, &context->stock);
     for (size_t i = 0; i < CLASSES; i++)
-        slots_init(&d->classes[i], (i + 1) * CLASS_STEP);
+        slots_init(&d->classes[i], (i + 1) * CLASS_STEP, &d->pages);
     return d;
 }
 
@@ -196,6 +201,11 @@ struct pack_context *pack_dictionary_context(const struct pack_dictionary *dicti
 }
 
 /* ---- memory of packed objects ---- */
+
+struct page_stock *pack_memory_stock(struct pack_context *context)
+{
+    return &context->stock;
+}
 
 void *pack_memory_take(struct pack_dictionary *dictionary, size_t size)
 {

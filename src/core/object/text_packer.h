@@ -20,6 +20,7 @@
 
 struct pack_context;
 struct pack_dictionary;
+struct page_stock;
 
 /* @key is used for pack_hash(). The caller gets one reference. */
 struct pack_context *pack_context_new(const struct siphash_key *key);
@@ -54,6 +55,9 @@ struct pack_context *pack_dictionary_context(const struct pack_dictionary *dicti
  * pages of its own: when all objects were repacked with another one, nothing is left of them. */
 void *pack_memory_take(struct pack_dictionary *dictionary, size_t size);
 void pack_memory_give(struct pack_dictionary *dictionary, void *memory, size_t size);
+
+/* Memory that is used before more is mapped. The user that fills it also clears it. */
+struct page_stock *pack_memory_stock(struct pack_context *context);
 
 /* Compresses @text. Returns the frame, valid until the next call with the same context; an empty
  * one if it would be longer than @max. */

@@ -70,6 +70,33 @@ static const char *find_dictionary(struct inf_state *state, uint32_t number,
     return NULL;
 }
 
+static void put_loaded(struct inf_state *state, const struct loaded_put *put)
+{
+    struct place old;
+    segment_live(state, &put->place);
+    old = live_index_load(&put->stream->index, put->hash, put->place, put->object);
+    segment_dead(state, &old);
+}
+
+void state_apply_batch_end(struct inf_state *state)
+{
+    struct loader *l = state->loader;
+    for (unsigned i = 0; i < l->n_puts; i++)
+        put_loaded(state, &l->puts[i]);
+    l->n_puts = 0;
+}
+
+static void note_put(struct inf_state *state, struct inf_state_stream *stream, struct place place,
+                     struct loaded_object object)
+{
+    struct loader *l = state->loader;
+    uint64_t hash = state_key_hash(state, object_key(object.object));
+    l->puts[l->n_puts++] = (struct loaded_put){stream, hash, place, object};
+    live_index_prefetch(&stream->index, hash);
+    if (l->n_puts == LOADED_PUTS)
+        state_apply_batch_end(state);
+}
+
 static const char *apply_object(struct inf_state *state, const struct record *record,
                                 struct place place)
 {
@@ -78,7 +105,6 @@ static const char *apply_object(struct inf_state *state, const struct record *re
     struct state_dictionary *dictionary = NULL;
     struct loaded_object loaded = {0};
     const char *wrong;
-    struct place old;
     if (!stream)
         return "object of an unknown stream";
     if (refs.dictionary) {
@@ -94,10 +120,7 @@ static const char *apply_object(struct inf_state *state, const struct record *re
     if (!loaded.object)
         return "damaged object";
     label_set_ref(loaded.labels);
-    segment_live(state, &place);
-    old = live_index_load(&stream->index, state_key_hash(state, object_key(loaded.object)), place,
-                          loaded);
-    segment_dead(state, &old);
+    note_put(state, stream, place, loaded);
     if (dictionary && stream->newest_dictionary != dictionary->dictionary) {
         pack_dictionary_unref(stream->newest_dictionary);
         stream->newest_dictionary = pack_dictionary_ref(dictionary->dictionary);
@@ -276,5 +299,7 @@ const char *state_apply(struct inf_state *state, const struct record *record, st
     };
     if (record->type >= RECORD_TYPES || !appliers[record->type])
         return "unknown type of record";
+    if (record->type != RECORD_OBJECT && record->type != RECORD_LABELS)
+        state_apply_batch_end(state);
     return appliers[record->type](state, record, place);
 }

@@ -55,13 +55,22 @@ static const char *check_batch_end(struct inf_state *state, const struct record 
     return NULL;
 }
 
+/* The next record, if it was verified. */
+static enum record_result verified_record(const struct loader *l, struct record *ret_record,
+                                          size_t *ret_size)
+{
+    if (l->at < l->verified)
+        return record_peek(loader_bytes(l, l->at), ret_record, ret_size);
+    return l->bad ? RECORD_BAD : RECORD_SHORT;
+}
+
 /* Checks the next record. Returns whether there may be more. */
 static bool check_record(struct inf_state *state, const char **ret_wrong)
 {
     struct loader *l = state->loader;
     struct record record;
     size_t size;
-    enum record_result result = record_read(loader_bytes(l, l->at), &record, &size);
+    enum record_result result = verified_record(l, &record, &size);
     if (result == RECORD_SHORT && l->have < l->size)
         return false;
     if (result != RECORD_OK && MUTANT("state: batch end ignored") && l->records) {
@@ -95,6 +104,7 @@ static bool apply_record(struct inf_state *state, const char **ret_wrong)
     struct record record;
     size_t size;
     if (l->at == l->apply_end) {
+        state_apply_batch_end(state);
         l->apply_end = 0;
         l->records = 0;
         l->has_batch = true;

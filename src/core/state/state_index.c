@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "informer/object.h"
-
 #include "base/alloc.h"
 
 enum {
@@ -56,92 +54,24 @@ static void shard_grow(struct index_shard *shard)
 
 /* ---- loaded objects ---- */
 
-static void release_object(struct loaded_list *list, struct loaded_object *object)
-{
-    if (!object->object)
-        return;
-    inf_object_unref(object->object);
-    label_set_unref(object->labels);
-    object->object = NULL;
-    list->count--;
-}
-
 /* Releases the loaded object of slot @i, if it was not taken. */
 static void drop_loaded(struct live_index *index, struct index_shard *shard, uint32_t i)
 {
     if (!shard->loaded || !shard->loaded[i])
         return;
-    release_object(&index->loaded, &index->loaded.objects[shard->loaded[i] - 1]);
+    loaded_list_release(&index->loaded, shard->loaded[i]);
     shard->loaded[i] = 0;
-}
-
-static uint32_t add_loaded(struct loaded_list *list, struct loaded_object object)
-{
-    if (list->len == list->cap) {
-        list->cap = list->cap ? list->cap * 2 : FIRST_CAP;
-        list->objects = xrealloc(list->objects, list->cap * sizeof(*list->objects));
-    }
-    list->objects[list->len++] = object;
-    list->count++;
-    return (uint32_t)list->len;
-}
-
-bool loaded_list_free_some(struct loaded_list *list, size_t n)
-{
-    if (list->order.numbers) { /* from now on in the order of the list */
-        key_order_free(&list->order);
-        list->next = 0;
-    }
-    for (; list->next < list->len; list->next++, n--) {
-        if (!n)
-            return false;
-        release_object(list, &list->objects[list->next]);
-    }
-    free(list->objects);
-    key_order_free(&list->order);
-    *list = (struct loaded_list){0};
-    return true;
-}
-
-bool live_index_sort_some(struct live_index *index, size_t n)
-{
-    return key_order_continue(&index->loaded.order, &index->loaded, n);
-}
-
-/* The next one in their order, which may be taken or released already; NULL: there are no more. */
-static struct loaded_object *next_loaded(struct loaded_list *list)
-{
-    const struct key_order *order = &list->order;
-    size_t at = list->next, len = order->numbers ? order->count : list->len;
-    if (at >= len)
-        return NULL;
-    list->next++;
-    if (at + LOADED_PREFETCH < len) {
-        size_t ahead = at + LOADED_PREFETCH;
-        __builtin_prefetch(list->objects[order->numbers ? order->numbers[ahead] : ahead].object);
-    }
-    return &list->objects[order->numbers ? order->numbers[at] : at];
 }
 
 bool live_index_take(struct live_index *index, struct loaded_object *ret_object)
 {
-    struct loaded_list *list = &index->loaded;
-    struct loaded_object *object;
-    while ((object = next_loaded(list))) {
-        if (!object->object)
-            continue;
-        *ret_object = *object;
-        object->object = NULL;
-        list->count--;
+    if (loaded_list_take(&index->loaded, ret_object))
         return true;
-    }
     for (int s = 0; s < INDEX_SHARDS; s++) {
         free(index->shards[s].loaded);
         index->shards[s].loaded = NULL;
     }
-    free(list->objects);
-    key_order_free(&list->order);
-    *list = (struct loaded_list){0};
+    loaded_list_free_some(&index->loaded, SIZE_MAX);
     return false;
 }
 
@@ -190,8 +120,19 @@ struct place live_index_load(struct live_index *index, uint64_t hash, struct pla
     uint32_t i = put_place(index, shard, hash, place, &old);
     if (!shard->loaded)
         shard->loaded = xcalloc(shard->cap, sizeof(*shard->loaded));
-    shard->loaded[i] = add_loaded(&index->loaded, object);
+    shard->loaded[i] = loaded_list_add(&index->loaded, object);
     return old;
+}
+
+void live_index_prefetch(struct live_index *index, uint64_t hash)
+{
+    const struct index_shard *shard = shard_of(index, hash);
+    uint32_t i = (uint32_t)hash & (shard->cap - 1);
+    if (!shard->cap)
+        return;
+    __builtin_prefetch(&shard->slots[i], /* for writing */ 1);
+    if (shard->loaded)
+        __builtin_prefetch(&shard->loaded[i], 1);
 }
 
 /* Moves later slots of the run to the gap at @i, so that all of them are found. */

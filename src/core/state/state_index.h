@@ -6,9 +6,8 @@
  * keyed, so that no peer can choose such keys; by chance it happens among a million objects with a
  * probability of 3 in 10^8.
  *
- * While a stream is restored, the index also holds its loaded objects, until they are taken: in a list
- * in the order of the files. That is also their order in memory. They are taken in the order of their keys
- * (state_order.h).
+ * While a stream is restored, the index also holds its loaded objects, until they are taken
+ * (state_loaded.h).
  */
 #ifndef CORE_STATE_INDEX_H
 #define CORE_STATE_INDEX_H
@@ -17,17 +16,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/state/state_labels.h"
-#include "core/state/state_order.h"
-
-struct inf_object;
+#include "core/state/state_loaded.h"
 
 enum {
     INDEX_SHARDS = 32, /* each grows alone, so that no step takes long */
-
-    /* Loaded objects are not in the cache of the processor any more when they are sorted and taken. Fetching
-     * them this many steps ahead takes 100,000 objects from 147 to 132 ms of CPU (bench_state start). */
-    LOADED_PREFETCH = 8,
 };
 
 /* A record in a file. */
@@ -50,20 +42,6 @@ struct index_shard {
     uint32_t used;
 };
 
-/* An object of a file. */
-struct loaded_object {
-    const struct inf_object *object; /* a reference; NULL: taken, replaced or deleted */
-    struct label_set *labels;        /* a reference; NULL: unknown */
-};
-
-struct loaded_list {
-    struct loaded_object *objects;
-    size_t len, cap;
-    size_t count; /* of objects that were not taken */
-    size_t next;  /* in their order: all before it were taken */
-    struct key_order order;
-};
-
 /* A zeroed struct is empty. */
 struct live_index {
     struct index_shard shards[INDEX_SHARDS];
@@ -80,11 +58,11 @@ struct place live_index_put(struct live_index *index, uint64_t hash, struct plac
 struct place live_index_load(struct live_index *index, uint64_t hash, struct place place,
                              struct loaded_object object);
 
+/* Fetches the memory that a put under @hash needs. */
+void live_index_prefetch(struct live_index *index, uint64_t hash);
+
 /* Removes it; returns the place it had. */
 struct place live_index_remove(struct live_index *index, uint64_t hash);
-
-/* Sorts the loaded objects, in steps of about @n. Returns true when that is done. */
-bool live_index_sort_some(struct live_index *index, size_t n);
 
 /* Takes the next loaded object, with its references. Returns false if there are no more; then their
  * list was freed. */
@@ -98,8 +76,5 @@ size_t live_index_memory(const struct live_index *index);
 
 /* Frees everything but the loaded objects, which it returns; it is empty afterwards. */
 struct loaded_list live_index_clear(struct live_index *index);
-
-/* Frees at most @n objects. Returns true when all are freed, and the list with them. */
-bool loaded_list_free_some(struct loaded_list *list, size_t n);
 
 #endif

@@ -8,7 +8,8 @@
  *     state_apply.c      applies one record              state_labels.c   label sets of objects
  *     state_suspend.c    errors, and the return          state_io.c       operations on files
  *     state_compact.c    removes old files               state_segment.c  which files there are
- *     state_index.c      where records are               state_order.c    sorts loaded objects
+ *     state_index.c      where records are               state_loaded.c   objects that were loaded
+ *     state_order.c      sorts these                     state_verify.c   checks records on the pool
  */
 #ifndef CORE_STATE_INTERNAL_H
 #define CORE_STATE_INTERNAL_H
@@ -243,6 +244,9 @@ void state_io_truncate(struct state_io *io, int fd, uint64_t len, state_then *th
 void state_io_sync(struct state_io *io, int fd, state_then *then);
 void state_io_read(struct state_io *io, int fd, char *bytes, size_t len, uint64_t at,
                    state_then *then);
+void state_io_read_and_work(struct state_io *io, int fd, char *bytes, size_t len, uint64_t at,
+                            void (*work)(void *ctx, size_t len), void *ctx,
+                            state_then *then); /* @work: see struct disk_op */
 void state_io_write(struct state_io *io, int fd, const char *bytes, size_t len, uint64_t at,
                     state_then *then);
 void state_io_append(struct state_io *io, int fd, const char *bytes, size_t len,
@@ -322,17 +326,11 @@ struct state_dictionary *dictionary_by_id(struct inf_state *state, uint64_t id);
 struct state_dictionary *dictionary_add(struct inf_state *state, uint32_t number);
 void dictionary_free(struct inf_state *state, struct state_dictionary *dictionary);
 
-/* ---- state_load.c, state_apply.c ---- */
+/* ---- state_load.c ---- */
 
 void loader_start(struct inf_state *state);
 void loader_free(struct inf_state *state);
 bool loader_busy(const struct inf_state *state);
-
-/* Applies a record of a complete batch. Returns NULL, or what is wrong with it. */
-const char *state_apply(struct inf_state *state, const struct record *record, struct place place);
-
-/* When all records were applied. Returns NULL, or what is wrong. */
-const char *state_apply_end(struct inf_state *state);
 
 /* ---- state_compact.c ---- */
 

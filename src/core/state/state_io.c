@@ -103,7 +103,15 @@ void state_io_sync(struct state_io *io, int fd, state_then *then)
 void state_io_read(struct state_io *io, int fd, char *bytes, size_t len, uint64_t at,
                    state_then *then)
 {
+    state_io_read_and_work(io, fd, bytes, len, at, NULL, NULL, then);
+}
+
+void state_io_read_and_work(struct state_io *io, int fd, char *bytes, size_t len, uint64_t at,
+                            void (*work)(void *ctx, size_t len), void *ctx, state_then *then)
+{
     struct disk *disk = begin(io, then);
+    io->op.work = work;
+    io->op.work_ctx = ctx;
     disk->ops->read(disk, &io->op, fd, bytes, len, (int64_t)at);
 }
 

@@ -14,12 +14,14 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/page_pool.h"
 #include "core/mutant.h"
 
 enum {
     PIECE = 512 * 1024,
     BUFFER = 4 * 1024 * 1024,          /* for pieces and their batch, unless that is larger */
     SLICE = 32,                        /* records between two looks at the budget */
+    REGIONS_FROM = 8 * 1024 * 1024,    /* bytes of objects; fewer need no prepared memory */
     SEGMENT_MAX = 1024 * 1024 * 1024,  /* LIMIT: bytes of a segment */
     DICTIONARY_MAX = 16 * 1024 * 1024, /* LIMIT: bytes of a dictionary */
     FILES_MAX = 1024 * 1024,           /* LIMIT: segments, and dictionaries */
@@ -140,12 +142,24 @@ static void on_decode(struct task *task)
         end_segment(state);
 }
 
+static void take_region(struct inf_state *state)
+{
+    struct loader *l = state->loader;
+    if (l->work.region)
+        page_stock_add(pack_memory_stock(state->context), l->work.region);
+    l->work.region = NULL;
+}
+
 static void on_piece(struct inf_state *state, int64_t result)
 {
     struct loader *l = state->loader;
     if (!loader_may_continue(state, result, "read"))
         return;
     l->have += (size_t)result;
+    l->total += (size_t)result;
+    l->verified += l->work.verified;
+    l->bad = l->work.bad;
+    take_region(state);
     if (result == 0)
         l->size = l->have; /* the file was shortened */
     if (l->have < l->size && !l->torn)
@@ -173,8 +187,14 @@ static void read_piece(struct inf_state *state)
     struct loader *l = state->loader;
     size_t len = l->size - l->have < PIECE ? l->size - l->have : PIECE;
     make_room(l, len);
-    state_io_read(loader_start_io(state), state->load_fd, l->bytes + (l->have - l->base), len,
-                  l->have, on_piece);
+    l->work = (struct piece_work){
+        .bytes = l->bytes + (l->verified - l->base), .have = l->have - l->verified, .bad = l->bad};
+    if (l->total > REGIONS_FROM + l->regions) {
+        l->work.region = page_region_new();
+        l->regions += REGION_SIZE;
+    }
+    state_io_read_and_work(loader_start_io(state), state->load_fd, l->bytes + (l->have - l->base),
+                           len, l->have, piece_verify, &l->work, on_piece);
 }
 
 /* ---- dictionaries ---- */
@@ -235,7 +255,8 @@ static void on_stat(struct inf_state *state, int64_t result)
         return;
     }
     l->size = size;
-    l->base = l->have = l->batch = l->at = l->apply_end = 0;
+    l->base = l->have = l->verified = l->batch = l->at = l->apply_end = 0;
+    l->bad = false;
     l->records = 0;
     l->torn = l->has_batch = false;
     label_list_clear(&l->labels);
@@ -325,6 +346,12 @@ void loader_free(struct inf_state *state)
     buf_free(&l->segments);
     buf_free(&l->dictionaries);
     free(l->bytes);
+    page_region_free(l->work.region);
+    page_stock_clear(pack_memory_stock(state->context));
+    for (unsigned i = 0; i < l->n_puts; i++) {
+        inf_object_unref(l->puts[i].object.object);
+        label_set_unref(l->puts[i].object.labels);
+    }
     label_list_clear(&l->labels);
     free(l);
     state->loader = NULL;

@@ -6,6 +6,20 @@
 #define CORE_STATE_LOAD_H
 
 #include "core/state/state_internal.h"
+#include "core/state/state_verify.h"
+
+enum {
+    LOADED_PUTS = 8,
+};
+
+/* An object that will be added to the index of its stream: some records later, because the memory of the slot has
+ * to be fetched. */
+struct loaded_put {
+    struct inf_state_stream *stream;
+    uint64_t hash;
+    struct place place;
+    struct loaded_object object;
+};
 
 struct loader {
     struct state_io io;
@@ -21,6 +35,8 @@ struct loader {
     size_t base;              /* everything before it was applied */
     size_t size;              /* of the file */
     size_t have;              /* the end of what was read */
+    size_t verified;          /* the end of the records that are not damaged */
+    bool bad;                 /* the record at `verified` is */
     size_t batch;             /* where the current batch begins */
     size_t at;                /* the next record to check, or to apply */
     size_t apply_end;         /* 0: checking; else the end of the batch that is applied */
@@ -29,6 +45,11 @@ struct loader {
     bool has_batch;           /* a complete one */
     uint32_t oldest;          /* that the last batch needs */
     struct label_list labels; /* that the file has defined */
+    struct piece_work work;   /* of the piece that is read */
+    uint64_t total;           /* bytes of segments that were read */
+    uint64_t regions;         /* bytes of memory that was prepared for objects */
+    struct loaded_put puts[LOADED_PUTS];
+    unsigned n_puts;
 };
 
 /* What was read of the file from @at on. */
@@ -61,5 +82,16 @@ void loader_end(struct inf_state *state);
 /* Checks or applies the next record of the segment. Returns whether there may be more: not if bytes are
  * missing, if the rest is torn, or if it is wrong; then *@ret_wrong says why. */
 bool segment_decode_next(struct inf_state *state, const char **ret_wrong);
+
+/* ---- state_apply.c ---- */
+
+/* Applies a record of a complete batch. Returns NULL, or what is wrong with it. */
+const char *state_apply(struct inf_state *state, const struct record *record, struct place place);
+
+/* All records of the batch were applied. */
+void state_apply_batch_end(struct inf_state *state);
+
+/* When all records were applied. Returns NULL, or what is wrong. */
+const char *state_apply_end(struct inf_state *state);
 
 #endif

@@ -2,7 +2,7 @@
  * state_order.c - a merge sort whose steps are small.
  *
  * Normal path: look at all keys, copy what differs in their first 16 bytes, then merge runs of 1, 2, 4, ...
- * objects until there is one. Keys that are in order already are not copied. Nothing here fails.
+ * objects until there is one. Nothing here fails.
  */
 #include "core/state/state_order.h"
 
@@ -12,7 +12,7 @@
 #include "base/alloc.h"
 #include "base/str.h"
 #include "core/object/object.h"
-#include "core/state/state_index.h"
+#include "core/state/state_loaded.h"
 
 void key_order_free(struct key_order *order)
 {
@@ -22,12 +22,17 @@ void key_order_free(struct key_order *order)
     *order = (struct key_order){0};
 }
 
-/* What was needed to sort is freed before the store needs memory for the objects. */
-static void end_order(struct key_order *o, bool sorted)
+/* The object to sort at @at; NULL: it was released. */
+static const struct inf_object *object_at(const struct loaded_list *list, size_t at)
 {
-    if (sorted)
-        o->numbers = xcalloc(o->count, sizeof(*o->numbers));
-    for (size_t i = 0; sorted && i < o->count; i++)
+    return list->objects[list->behind[at]].object;
+}
+
+/* What was needed to sort is freed before the store needs memory for the objects. */
+static void end_order(struct key_order *o)
+{
+    o->numbers = xcalloc(o->count + 1, sizeof(*o->numbers));
+    for (size_t i = 0; i < o->count; i++)
         o->numbers[i] = o->items[i].number;
     free(o->items);
     free(o->spare);
@@ -49,28 +54,20 @@ static size_t common_bytes(struct str a, struct str b, size_t max)
 
 static void look_at_one(struct key_order *o, const struct loaded_list *list)
 {
-    const struct inf_object *object = list->objects[o->at].object;
-    const struct inf_object *before =
-        o->previous == SIZE_MAX ? NULL : list->objects[o->previous].object;
-    if (o->at + LOADED_PREFETCH < list->len)
-        __builtin_prefetch(list->objects[o->at + LOADED_PREFETCH].object);
-    if (object && before) {
-        struct str key = object_key(object);
-        o->common = common_bytes(key, object_key(before), o->common);
-        o->in_order = o->in_order && str_cmp(object_key(before), key) < 0;
-    }
+    const struct inf_object *object = object_at(list, o->at);
+    const struct inf_object *before = o->previous == SIZE_MAX ? NULL : object_at(list, o->previous);
+    if (o->at + LOADED_PREFETCH < list->n_behind)
+        __builtin_prefetch(object_at(list, o->at + LOADED_PREFETCH));
+    if (object && before)
+        o->common = common_bytes(object_key(object), object_key(before), o->common);
     if (object)
         o->previous = o->at;
-    if (++o->at < list->len)
+    if (++o->at < list->n_behind)
         return;
-    if (o->in_order) {
-        end_order(o, false);
-        return;
-    }
     o->phase = ORDER_COPYING;
     o->at = 0;
-    o->items = xcalloc(list->count, sizeof(*o->items));
-    o->spare = xcalloc(list->count, sizeof(*o->spare));
+    o->items = xcalloc(list->n_behind, sizeof(*o->items));
+    o->spare = xcalloc(list->n_behind, sizeof(*o->spare));
 }
 
 /* ---- copying ---- */
@@ -91,16 +88,16 @@ static void begin_pair(struct key_order *o, size_t at)
 
 static void copy_one(struct key_order *o, const struct loaded_list *list)
 {
-    const struct inf_object *object = list->objects[o->at].object;
+    const struct inf_object *object = object_at(list, o->at);
     if (object) {
         struct str key = object_key(object);
         o->items[o->count++] = (struct order_item){
-            {key_word(key, o->common), key_word(key, o->common + 8)}, (uint32_t)o->at};
+            {key_word(key, o->common), key_word(key, o->common + 8)}, list->behind[o->at]};
     }
-    if (++o->at < list->len)
+    if (++o->at < list->n_behind)
         return;
     if (o->count < 2) {
-        end_order(o, false);
+        end_order(o);
         return;
     }
     o->phase = ORDER_MERGING;
@@ -140,7 +137,7 @@ static void end_pair(struct key_order *o)
     o->items = merged;
     o->width *= 2;
     if (o->width >= o->count)
-        end_order(o, true);
+        end_order(o);
     else
         begin_pair(o, 0);
 }
@@ -159,10 +156,9 @@ static void merge_one(struct key_order *o, const struct loaded_list *list)
 
 static void begin_order(struct key_order *o, const struct loaded_list *list)
 {
-    *o = (struct key_order){
-        .phase = ORDER_LOOKING, .previous = SIZE_MAX, .common = SIZE_MAX, .in_order = true};
-    if (list->count < ORDER_MIN)
-        end_order(o, false);
+    *o = (struct key_order){.phase = ORDER_LOOKING, .previous = SIZE_MAX, .common = SIZE_MAX};
+    if (!list->n_behind)
+        end_order(o);
 }
 
 bool key_order_continue(struct key_order *order, const struct loaded_list *list, size_t n)

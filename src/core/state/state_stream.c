@@ -340,7 +340,7 @@ void state_delete(struct inf_state_stream *stream, const struct inf_object *obje
 bool state_stream_take(struct inf_state_stream *stream, size_t n, saved_object_fn *take, void *ctx)
 {
     struct loaded_object loaded;
-    if (!live_index_sort_some(&stream->index, SORT_SLICE))
+    if (!loaded_list_sort_some(&stream->index.loaded, SORT_SLICE))
         return true;
     for (; n > 0 && live_index_take(&stream->index, &loaded); n--) {
         take(ctx, loaded.object, loaded.labels ? &loaded.labels->text : NULL);

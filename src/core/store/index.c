@@ -350,8 +350,11 @@ void index_sort(const struct inf_object **objects, size_t n)
 void index_set_init(struct index_set *set, const struct index_def *defs, size_t n_defs)
 {
     *set = (struct index_set){.defs = defs, .n_defs = n_defs};
-    slots_init(&set->entries, sizeof(struct entry) + tree_count(set) * sizeof(struct member) +
-                                  (n_defs ? sizeof(struct more_members *) : 0));
+    page_pool_init(&set->pages, NULL);
+    slots_init(&set->entries,
+               sizeof(struct entry) + tree_count(set) * sizeof(struct member) +
+                   (n_defs ? sizeof(struct more_members *) : 0),
+               &set->pages);
     set->trees = xcalloc(tree_count(set), sizeof(struct tree));
     tree_init(&set->namespaces, by_value);
     for (size_t i = 0; i < tree_count(set); i++)

@@ -90,6 +90,7 @@ enum {
 struct index_set {
     const struct index_def *defs;
     size_t n_defs;
+    struct page_pool pages; /* of `entries` */
     struct slots entries;
     struct tree namespaces;              /* of struct index_bucket that only count */
     struct index_bucket *last_namespace; /* of the last entry that was added; NULL: unknown */

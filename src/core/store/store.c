@@ -30,6 +30,11 @@ struct generation *generation_new(struct inf_store *store)
     return g;
 }
 
+void generation_reserve(struct generation *generation, size_t objects)
+{
+    hashmap_reserve(&generation->by_key, objects);
+}
+
 size_t generation_count(const struct generation *generation)
 {
     return generation->by_key.count;

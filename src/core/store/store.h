@@ -95,6 +95,9 @@ void store_bookmark(struct inf_store *store, const char *resource_version);
 
 struct generation *generation_new(struct inf_store *store);
 
+/* Makes room for @objects, which are then added faster. @generation is empty. */
+void generation_reserve(struct generation *generation, size_t objects);
+
 /* Adds @object (takes a reference). The last one of a key wins. */
 void generation_put(struct generation *next, const struct inf_object *object);
 

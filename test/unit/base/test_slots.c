@@ -28,8 +28,10 @@ static void check(size_t size)
 {
     unsigned char *all[COUNT] = {0};
     struct rng rng = {size};
+    struct page_pool pool;
     struct slots slots;
-    slots_init(&slots, size);
+    page_pool_init(&pool, NULL);
+    slots_init(&slots, size, &pool);
     for (unsigned step = 0; step < 4 * COUNT; step++) {
         size_t i = (size_t)rng_below(&rng, COUNT);
         if (all[i]) {
@@ -46,6 +48,7 @@ static void check(size_t size)
         if (all[i])
             slots_give(&slots, all[i]);
     assert_true(list_empty(&slots.partial)); /* every page was freed */
+    assert_int_equal(pool.pages, 0);
 }
 
 static void structs_of_several_sizes(void **state)
@@ -66,10 +69,12 @@ static void structs_that_are_too_large_for_a_page(void **state)
 
 static void a_page_is_used_again_and_freed_with_its_last_slot(void **state)
 {
+    struct page_pool pool;
     struct slots slots;
     void *first, *second;
     (void)state;
-    slots_init(&slots, 100);
+    page_pool_init(&pool, NULL);
+    slots_init(&slots, 100, &pool);
     first = slots_take(&slots);
     second = slots_take(&slots);
     slots_give(&slots, first);

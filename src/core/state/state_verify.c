@@ -1,0 +1,25 @@
+/*
+ * state_verify.c - verifies the records of a piece. A record whose end is not read yet is left for the next
+ * piece.
+ */
+#include "core/state/state_verify.h"
+
+#include "base/page_pool.h"
+#include "core/state/state_record.h"
+
+void piece_verify(void *piece_work, size_t len)
+{
+    struct piece_work *w = piece_work;
+    enum record_result result = RECORD_OK;
+    w->have += len;
+    while (result == RECORD_OK) {
+        struct str bytes = {w->bytes + w->verified, w->have - w->verified};
+        struct record record;
+        size_t size = 0;
+        result = record_read(bytes, &record, &size);
+        w->verified += result == RECORD_OK ? size : 0;
+    }
+    w->bad = result == RECORD_BAD;
+    if (w->region)
+        page_region_touch(w->region);
+}
