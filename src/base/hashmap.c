@@ -97,6 +97,12 @@ struct hash_node *hashmap_find(const struct hashmap *map, uint64_t hash, hash_sa
     return NULL;
 }
 
+void hashmap_prefetch(const struct hashmap *map, uint64_t hash)
+{
+    if (map->now.chains)
+        __builtin_prefetch(chain_of(map, hash), /* for writing */ 1);
+}
+
 void hashmap_add(struct hashmap *map, struct hash_node *node, uint64_t hash)
 {
     struct hash_node **chain;

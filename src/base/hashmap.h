@@ -42,6 +42,9 @@ void hashmap_reserve(struct hashmap *map, size_t count);
 struct hash_node *hashmap_find(const struct hashmap *map, uint64_t hash, hash_same same,
                                const void *key);
 
+/* Fetches the memory that an addition under @hash needs. */
+void hashmap_prefetch(const struct hashmap *map, uint64_t hash);
+
 /* Adds @node under @hash. Its key must not be in the map. */
 void hashmap_add(struct hashmap *map, struct hash_node *node, uint64_t hash);
 

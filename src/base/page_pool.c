@@ -129,6 +129,13 @@ void page_pool_init(struct page_pool *pool, struct page_stock *stock)
     list_init(&pool->partial);
 }
 
+void page_pool_supply(struct page_pool *pool, struct page_stock *stock, size_t bytes)
+{
+    struct list *node;
+    for (; bytes >= REGION_SIZE && (node = list_pop(&stock->regions)); bytes -= REGION_SIZE)
+        list_push(&pool->partial, node);
+}
+
 struct pool_page *page_pool_take(struct page_pool *pool, bool soon)
 {
     struct pool_page *page;

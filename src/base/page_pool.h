@@ -52,6 +52,9 @@ struct page_pool {
 
 void page_pool_init(struct page_pool *pool, struct page_stock *stock);
 
+/* Takes regions over from @stock for pages of @bytes bytes in all, as far as there are any. */
+void page_pool_supply(struct page_pool *pool, struct page_stock *stock, size_t bytes);
+
 /* A page at a multiple of its size. Only its struct pool_page is initialised. @soon: all of it will be used
  * soon, and it gets its memory at once. */
 struct pool_page *page_pool_take(struct page_pool *pool, bool soon);

@@ -60,7 +60,7 @@ static void restore(const char *name, const struct inf_object **held, size_t cou
     for (size_t i = 0; i < count; i += SLICE) {
         double start = now_us(), took;
         for (size_t k = i; k < i + SLICE && k < count; k++)
-            generation_restore(next, held[k], NULL);
+            generation_restore(next, &(struct restored_object){.object = held[k]}, 1);
         took = now_us() - start;
         total += took;
         worst = took > worst ? took : worst;

@@ -44,6 +44,8 @@ struct bench {
     struct inf_state_settings settings;
     struct inf_store *store;
     struct generation *next;
+    struct restored_object slice[SLICE];
+    size_t n_slice;
     struct task task;
     double loaded_ms, loaded_cpu_ms, restored_ms, restored_cpu_ms, restored_loop_ms;
     size_t pods, changes, at;
@@ -185,12 +187,19 @@ static void on_ready_to_save(struct inf_state *state)
 
 /* ---- start ---- */
 
-static void restore_pod(void *ctx, const struct inf_object *object, const struct str *labels)
+static void add_to_slice(void *ctx, const struct inf_object *object, const struct str *labels)
 {
     struct bench *b = ctx;
-    if (!generation_restore(b->next, object, labels))
+    b->slice[b->n_slice++] = (struct restored_object){.object = object, .labels = labels};
+}
+
+static void restore_pods(struct bench *b)
+{
+    if (generation_restore(b->next, b->slice, b->n_slice))
         abort();
-    inf_object_unref(object);
+    for (size_t i = 0; i < b->n_slice; i++)
+        inf_object_unref(b->slice[i].object);
+    b->n_slice = 0;
 }
 
 static size_t read_status(const char *field)
@@ -221,9 +230,10 @@ static void restore_some(struct task *task)
     struct bench *b = container_of(task, struct bench, task);
     struct inf_state_stream *stream = inf_state_stream(b->state, "pods");
     bool more;
-    do
-        more = state_stream_take(stream, SLICE, restore_pod, b);
-    while (more && !clock_over_budget(&b->loop.clock));
+    do {
+        more = state_stream_take(stream, SLICE, add_to_slice, b);
+        restore_pods(b);
+    } while (more && !clock_over_budget(&b->loop.clock));
     if (more)
         task_schedule(&b->loop.clock, task);
     else

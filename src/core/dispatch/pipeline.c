@@ -101,20 +101,30 @@ static void apply_delta(struct pipeline *p, struct delta *delta)
 
 /* ---- restored objects ---- */
 
-static void restore_object(void *to, const struct inf_object *object, const struct str *labels)
+struct restore_slice {
+    struct restored_object objects[RESTORE_SLICE];
+    size_t n;
+};
+
+static void add_to_slice(void *to, const struct inf_object *object, const struct str *labels)
 {
-    struct pipeline *p = to;
-    if (!generation_restore(p->restoring, object, labels))
-        p->n_damaged++;
-    inf_object_unref(object);
+    struct restore_slice *slice = to;
+    slice->objects[slice->n++] = (struct restored_object){.object = object, .labels = labels};
 }
 
 /* If objects can't be used, the copy is not that of its version: only a list is reliable. */
 static void restore_slice(struct pipeline *p)
 {
     struct reflector *r = &p->reflector;
+    struct restore_slice slice;
     size_t count;
-    if (p->supply.take(p->supply.ctx, RESTORE_SLICE, restore_object, p))
+    bool more;
+    slice.n = 0;
+    more = p->supply.take(p->supply.ctx, RESTORE_SLICE, add_to_slice, &slice);
+    p->n_damaged += generation_restore(p->restoring, slice.objects, slice.n);
+    for (size_t i = 0; i < slice.n; i++)
+        inf_object_unref(slice.objects[i].object);
+    if (more)
         return;
     count = generation_count(p->restoring);
     log_line(r->log, LOG_INFO, "%s: restored %zu object%s", r->sm.owner, count,

@@ -22,7 +22,8 @@
 
 /* Where the objects of an earlier process come from. */
 struct object_supply {
-    /* Passes up to @n objects, packed or ordinary, to @each. Returns false when none are left. */
+    /* Passes up to @n objects, packed or ordinary, to @each. Their labels are valid until the next call. Returns
+     * false when none are left. */
     bool (*take)(void *ctx, size_t n, saved_object_fn *each, void *to);
     void *ctx;
     size_t count; /* about how many there are; 0: unknown */

@@ -301,6 +301,11 @@ bool object_packer_adopt(struct object_packer *packer, const struct inf_object *
     return true;
 }
 
+void object_packer_prefetch(const struct inf_object *restored)
+{
+    __builtin_prefetch(restored->bytes + restored->at[PART_TEXT]);
+}
+
 const struct inf_object *object_pack_restored(struct object_packer *packer,
                                               const struct inf_object *restored,
                                               const struct inf_object *object, size_t objects)

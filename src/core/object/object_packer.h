@@ -101,6 +101,9 @@ bool object_packer_continue(struct object_packer *packer);
 bool object_packer_adopt(struct object_packer *packer, const struct inf_object *restored,
                          size_t objects);
 
+/* Fetches the memory that object_packer_adopt() needs. */
+void object_packer_prefetch(const struct inf_object *restored);
+
 /* The form in which the store holds @restored, an object of an earlier process, whose ordinary form is
  * @object; with one reference for the caller. A packed one stays as it is, see
  * object_packer_adopt(). */

@@ -60,7 +60,7 @@ void state_put(struct inf_state_stream *stream, const struct inf_object *object,
 void state_delete(struct inf_state_stream *stream, const struct inf_object *object);
 
 /* Hands up to @n objects that were loaded to @take, mostly in the order of their keys; none while they are
- * sorted.
+ * sorted. Their labels are valid until the next call for the stream.
  * Afterwards the stream is not restored any more if there are no others. Returns whether there are
  * others. @take must not change the stream. */
 bool state_stream_take(struct inf_state_stream *stream, size_t n, saved_object_fn *take, void *ctx);

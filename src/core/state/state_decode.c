@@ -1,14 +1,19 @@
 /*
  * state_decode.c - the records of a segment, while it is loaded.
  *
- * Records are checked up to the end of their batch; then they are applied from its beginning. A record
- * that is damaged or incomplete makes the rest of the segment torn: state_load.c decides what follows
+ * The pool has verified them (state_verify.h). Records are applied when the end of their batch was found. A
+ * record that is damaged or incomplete makes the rest of the segment torn: state_load.c decides what follows
  * from that.
  */
 #include <string.h>
 
 #include "core/mutant.h"
 #include "core/state/state_load.h"
+
+enum {
+    CACHE_LINE = 64,
+    RECORD_PREFETCH = 5 * CACHE_LINE, /* heads and names */
+};
 
 static const char *check_segment_head(struct inf_state *state, const struct record *record)
 {
@@ -55,72 +60,52 @@ static const char *check_batch_end(struct inf_state *state, const struct record 
     return NULL;
 }
 
-/* The next record, if it was verified. */
-static enum record_result verified_record(const struct loader *l, struct record *ret_record,
-                                          size_t *ret_size)
-{
-    if (l->at < l->verified)
-        return record_peek(loader_bytes(l, l->at), ret_record, ret_size);
-    return l->bad ? RECORD_BAD : RECORD_SHORT;
-}
-
-/* Checks the next record. Returns whether there may be more. */
-static bool check_record(struct inf_state *state, const char **ret_wrong)
-{
-    struct loader *l = state->loader;
-    struct record record;
-    size_t size;
-    enum record_result result = verified_record(l, &record, &size);
-    if (result == RECORD_SHORT && l->have < l->size)
-        return false;
-    if (result != RECORD_OK && MUTANT("state: batch end ignored") && l->records) {
-        l->apply_end = l->at;
-        l->at = l->batch;
-        return true;
-    }
-    if (result != RECORD_OK) {
-        l->torn = true;
-        return false;
-    }
-    if (l->at == 0) {
-        *ret_wrong = check_segment_head(state, &record);
-        l->at = l->batch = size;
-    } else if (record.type == RECORD_BATCH_END) {
-        *ret_wrong = check_batch_end(state, &record);
-        l->apply_end = l->at;
-        l->at = l->batch;
-    } else {
-        l->records++;
-        l->at += size;
-    }
-    return !*ret_wrong;
-}
-
-/* Applies the next record of a complete batch. */
-static bool apply_record(struct inf_state *state, const char **ret_wrong)
+/* Applies the record at `at`, which is not damaged. The next one is fetched meanwhile: the pool has it in the
+ * cache of another processor. */
+static const char *apply_next(struct inf_state *state)
 {
     struct loader *l = state->loader;
     struct place place = {.segment = state->newest, .offset = (uint32_t)l->at};
     struct record record;
+    const char *wrong;
     size_t size;
-    if (l->at == l->apply_end) {
+    record_peek(loader_bytes(l, l->at), &record, &size);
+    for (size_t i = 0; i < RECORD_PREFETCH && l->at + size + i < l->have; i += CACHE_LINE)
+        __builtin_prefetch(loader_bytes(l, l->at + size + i).at);
+    place.len = (uint32_t)size;
+    l->at += size;
+    if (place.offset == 0) {
+        l->batch = l->at;
+        return check_segment_head(state, &record);
+    }
+    if (record.type == RECORD_BATCH_END) {
         state_apply_batch_end(state);
-        l->apply_end = 0;
+        wrong = check_batch_end(state, &record);
         l->records = 0;
         l->has_batch = true;
-        l->at += RECORD_HEAD + sizeof(struct batch_body);
         l->batch = l->at;
-        return true;
+        return wrong;
     }
-    record_peek(loader_bytes(l, l->at), &record, &size);
-    place.len = (uint32_t)size;
-    *ret_wrong = state_apply(state, &record, place);
-    l->at += size;
-    return !*ret_wrong;
+    l->records++;
+    return state_apply(state, &record, place);
+}
+
+/* The end of what may be applied: complete batches, and the head of the file. */
+static size_t end_of_complete(const struct loader *l)
+{
+    bool all_is_read = l->have == l->size || l->bad;
+    if (l->at == 0 || (MUTANT("state: batch end ignored") && all_is_read))
+        return l->verified;
+    return l->complete;
 }
 
 bool segment_decode_next(struct inf_state *state, const char **ret_wrong)
 {
-    return state->loader->apply_end ? apply_record(state, ret_wrong)
-                                    : check_record(state, ret_wrong);
+    struct loader *l = state->loader;
+    if (l->at < end_of_complete(l)) {
+        *ret_wrong = apply_next(state);
+        return !*ret_wrong;
+    }
+    l->torn = l->have == l->size || l->bad;
+    return false;
 }

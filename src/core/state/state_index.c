@@ -33,12 +33,19 @@ static uint32_t shard_seek(const struct index_shard *shard, uint64_t hash)
     return i;
 }
 
+/* Zeroed by writing. Memory of calloc() would be read first, which maps a page of zeros, and then written: two page
+ * faults, and an interrupt of the processors that run the pool. */
+static void *zeroed(size_t count, size_t size)
+{
+    return memset(xmalloc(count * size), 0, count * size);
+}
+
 static void shard_grow(struct index_shard *shard)
 {
     struct index_shard old = *shard;
     shard->cap = old.cap ? old.cap * 2 : FIRST_CAP;
-    shard->slots = xcalloc(shard->cap, sizeof(*shard->slots));
-    shard->loaded = old.loaded ? xcalloc(shard->cap, sizeof(*shard->loaded)) : NULL;
+    shard->slots = zeroed(shard->cap, sizeof(*shard->slots));
+    shard->loaded = old.loaded ? zeroed(shard->cap, sizeof(*shard->loaded)) : NULL;
     for (uint32_t i = 0; i < old.cap; i++) {
         uint32_t to;
         if (!old.slots[i].place.segment)
@@ -119,7 +126,7 @@ struct place live_index_load(struct live_index *index, uint64_t hash, struct pla
     struct place old;
     uint32_t i = put_place(index, shard, hash, place, &old);
     if (!shard->loaded)
-        shard->loaded = xcalloc(shard->cap, sizeof(*shard->loaded));
+        shard->loaded = zeroed(shard->cap, sizeof(*shard->loaded));
     shard->loaded[i] = loaded_list_add(&index->loaded, object);
     return old;
 }

@@ -93,6 +93,8 @@ struct inf_state_stream {
     bool restored;
     bool rebuilding; /* incomplete until the next position */
     struct live_index index;
+    struct buf
+        taken; /* of struct label_set *: references, of the objects of the last state_stream_take() */
     struct object_packer packer;               /* of ordinary objects */
     struct pack_dictionary *newest_dictionary; /* of loaded objects: a reference, or NULL */
 };

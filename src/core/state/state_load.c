@@ -2,9 +2,8 @@
  * state_load.c - reads the files of a state.
  *
  * Normal path: make the directory, list it, read the dictionaries, then each segment in order. A
- * segment is read in pieces on the pool; while the next piece is read, the loop decodes what has
- * arrived, within the budget of its ticks. Records are checked up to the end of their batch and then
- * applied. What follows from all that, and from errors: state_load_end.c.
+ * segment is read in pieces on the pool, which also verifies their records (state_verify.h); while the next
+ * piece is read, the loop applies what has arrived, within the budget of its ticks: whole batches. What follows from all that, and from errors: state_load_end.c.
  */
 #include "core/state/state_load.h"
 
@@ -21,7 +20,8 @@ enum {
     PIECE = 512 * 1024,
     BUFFER = 4 * 1024 * 1024,          /* for pieces and their batch, unless that is larger */
     SLICE = 32,                        /* records between two looks at the budget */
-    REGIONS_FROM = 8 * 1024 * 1024,    /* bytes of objects; fewer need no prepared memory */
+    REGIONS_FROM = 4 * 1024 * 1024,    /* bytes of objects; fewer need no prepared memory */
+    REGIONS_SHARE = 8,                 /* that much is prepared for the entries of stores */
     SEGMENT_MAX = 1024 * 1024 * 1024,  /* LIMIT: bytes of a segment */
     DICTIONARY_MAX = 16 * 1024 * 1024, /* LIMIT: bytes of a dictionary */
     FILES_MAX = 1024 * 1024,           /* LIMIT: segments, and dictionaries */
@@ -138,7 +138,7 @@ static void on_decode(struct task *task)
         return; /* on_piece() continues */
     if (wrong || state->reason)
         loader_discard(state);
-    else if ((l->at >= l->size && !l->apply_end) || l->torn)
+    else if (l->at >= l->size || l->torn)
         end_segment(state);
 }
 
@@ -157,6 +157,8 @@ static void on_piece(struct inf_state *state, int64_t result)
         return;
     l->have += (size_t)result;
     l->total += (size_t)result;
+    if (l->work.complete)
+        l->complete = l->verified + l->work.complete;
     l->verified += l->work.verified;
     l->bad = l->work.bad;
     take_region(state);
@@ -189,7 +191,7 @@ static void read_piece(struct inf_state *state)
     make_room(l, len);
     l->work = (struct piece_work){
         .bytes = l->bytes + (l->verified - l->base), .have = l->have - l->verified, .bad = l->bad};
-    if (l->total > REGIONS_FROM + l->regions) {
+    if (l->total + l->total / REGIONS_SHARE > REGIONS_FROM + l->regions) {
         l->work.region = page_region_new();
         l->regions += REGION_SIZE;
     }
@@ -255,7 +257,7 @@ static void on_stat(struct inf_state *state, int64_t result)
         return;
     }
     l->size = size;
-    l->base = l->have = l->verified = l->batch = l->at = l->apply_end = 0;
+    l->base = l->have = l->verified = l->complete = l->batch = l->at = 0;
     l->bad = false;
     l->records = 0;
     l->torn = l->has_batch = false;
@@ -347,7 +349,6 @@ void loader_free(struct inf_state *state)
     buf_free(&l->dictionaries);
     free(l->bytes);
     page_region_free(l->work.region);
-    page_stock_clear(pack_memory_stock(state->context));
     for (unsigned i = 0; i < l->n_puts; i++) {
         inf_object_unref(l->puts[i].object.object);
         label_set_unref(l->puts[i].object.labels);

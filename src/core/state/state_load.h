@@ -37,10 +37,10 @@ struct loader {
     size_t have;              /* the end of what was read */
     size_t verified;          /* the end of the records that are not damaged */
     bool bad;                 /* the record at `verified` is */
+    size_t complete;          /* the end of the last complete batch; before the first one 0 */
     size_t batch;             /* where the current batch begins */
-    size_t at;                /* the next record to check, or to apply */
-    size_t apply_end;         /* 0: checking; else the end of the batch that is applied */
-    uint32_t records;         /* of the current batch that were checked */
+    size_t at;                /* the next record to apply */
+    uint32_t records;         /* of the current batch that were applied */
     bool torn;                /* nothing after `batch` can be read */
     bool has_batch;           /* a complete one */
     uint32_t oldest;          /* that the last batch needs */
@@ -79,8 +79,8 @@ void loader_end(struct inf_state *state);
 
 /* ---- state_decode.c ---- */
 
-/* Checks or applies the next record of the segment. Returns whether there may be more: not if bytes are
- * missing, if the rest is torn, or if it is wrong; then *@ret_wrong says why. */
+/* Applies the next record of the segment. Returns whether there may be more: not if bytes are missing, if the
+ * rest is torn, or if it is wrong; then *@ret_wrong says why. */
 bool segment_decode_next(struct inf_state *state, const char **ret_wrong);
 
 /* ---- state_apply.c ---- */

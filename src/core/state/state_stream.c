@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/page_pool.h"
 #include "core/mutant.h"
 #include "core/object/object.h"
 #include "core/object/object_image.h"
@@ -108,10 +109,25 @@ void streams_init(struct inf_state *state)
     task_init(&state->discard_task, PHASE_PUMP, on_discard);
 }
 
+/* The label sets of objects that were taken. */
+static void release_taken(struct inf_state_stream *stream)
+{
+    for (size_t at = 0; at < stream->taken.len; at += sizeof(struct label_set *)) {
+        struct label_set *set;
+        memcpy(&set, stream->taken.bytes + at, sizeof(set));
+        label_set_unref(set);
+    }
+    buf_clear(&stream->taken);
+}
+
 void stream_forget(struct inf_state_stream *stream)
 {
     live_index_visit(&stream->index, count_dead, stream->state);
     discard_objects(stream->state, live_index_clear(&stream->index));
+    release_taken(stream);
+    buf_free(&stream->taken);
+    page_stock_clear(
+        pack_memory_stock(stream->state->context)); /* of a stream that is not restored */
     pack_dictionary_unref(stream->newest_dictionary);
     stream->newest_dictionary = NULL;
     stream->restored = false;
@@ -342,9 +358,10 @@ bool state_stream_take(struct inf_state_stream *stream, size_t n, saved_object_f
     struct loaded_object loaded;
     if (!loaded_list_sort_some(&stream->index.loaded, SORT_SLICE))
         return true;
+    release_taken(stream);
     for (; n > 0 && live_index_take(&stream->index, &loaded); n--) {
         take(ctx, loaded.object, loaded.labels ? &loaded.labels->text : NULL);
-        label_set_unref(loaded.labels);
+        buf_put(&stream->taken, (const char *)&loaded.labels, sizeof(struct label_set *));
     }
     if (stream->index.loaded.count)
         return true;
@@ -352,6 +369,7 @@ bool state_stream_take(struct inf_state_stream *stream, size_t n, saved_object_f
     stream->restored = false;
     pack_dictionary_unref(stream->newest_dictionary);
     stream->newest_dictionary = NULL;
+    page_stock_clear(pack_memory_stock(stream->state->context));
     return false;
 }
 

@@ -17,7 +17,11 @@ void piece_verify(void *piece_work, size_t len)
         struct record record;
         size_t size = 0;
         result = record_read(bytes, &record, &size);
-        w->verified += result == RECORD_OK ? size : 0;
+        if (result != RECORD_OK)
+            break;
+        w->verified += size;
+        if (record.type == RECORD_BATCH_END)
+            w->complete = w->verified;
     }
     w->bad = result == RECORD_BAD;
     if (w->region)

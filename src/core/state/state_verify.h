@@ -18,6 +18,7 @@ struct piece_work {
     const char *bytes;          /* from `at` on */
     size_t have;                /* bytes there */
     size_t verified;            /* of those: whole records */
+    size_t complete;            /* of those: whole batches; 0: no batch ends there */
     bool bad;                   /* the next record is damaged */
     struct page_region *region; /* NULL: none */
 };

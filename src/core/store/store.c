@@ -32,7 +32,11 @@ struct generation *generation_new(struct inf_store *store)
 
 void generation_reserve(struct generation *generation, size_t objects)
 {
+    struct index_set *indexes = &generation->indexes;
     hashmap_reserve(&generation->by_key, objects);
+    if (generation->store->packer.context)
+        page_pool_supply(&indexes->pages, pack_memory_stock(generation->store->packer.context),
+                         objects * indexes->entries.size);
 }
 
 size_t generation_count(const struct generation *generation)

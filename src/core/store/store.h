@@ -137,12 +137,18 @@ void store_set_indexes(struct inf_store *store, const struct index_def *defs, si
 /* Adds the objects of @from in @ns ("": all) that @store lacks. Emits no events. */
 void store_copy(struct inf_store *store, const struct inf_store *from, const char *ns);
 
-/* Adds an object of an earlier process, packed or ordinary (borrowed), to @next. @labels is the text of its
- * metadata.labels, empty if it has none; NULL: not known. A packed one in a compact store without index
- * definitions whose labels are known is not expanded. Returns false if an object that was expanded is
- * damaged: then it is added, but only a list has its contents. */
-bool generation_restore(struct generation *next, const struct inf_object *restored,
-                        const struct str *labels);
+/* An object of an earlier process, packed or ordinary. */
+struct restored_object {
+    const struct inf_object *object; /* borrowed */
+    const struct str
+        *labels;   /* the text of its metadata.labels, empty if it has none; NULL: not known */
+    uint64_t hash; /* for generation_restore() */
+};
+
+/* Adds @n of them to @next; several at once are faster. A packed one in a compact store without index
+ * definitions whose labels are known is not expanded. Returns the number of those that were expanded and are
+ * damaged: they are added, but only a list has their contents. */
+size_t generation_restore(struct generation *next, struct restored_object *objects, size_t n);
 
 /* Makes @next current, in a store without objects. Emits no events. The store owns it from now on. */
 void store_restore(struct inf_store *store, struct generation *next, const char *resource_version);

@@ -49,23 +49,36 @@ static bool restore_expanded(struct generation *next, const struct inf_object *r
 }
 
 /* The last one of a key wins, as in generation_put(). Objects mostly come in the order of their keys: then no
- * lookup is needed to see that a key is new. */
-bool generation_restore(struct generation *next, const struct inf_object *restored,
-                        const struct str *labels)
+ * lookup is needed to see that a key is new. Returns false if it is damaged. */
+static bool restore_one(struct generation *next, const struct restored_object *restored)
 {
     struct object_packer *packer = &next->store->packer;
-    struct str key = object_key(restored);
-    uint64_t hash = generation_hash(next, key);
+    const struct inf_object *object = restored->object;
+    struct str key = object_key(object);
     struct entry *e =
-        generation_is_before(next, key) ? NULL : generation_find_hashed(next, key, hash);
+        generation_is_before(next, key) ? NULL : generation_find_hashed(next, key, restored->hash);
     if (MUTANT("restore-loses-one") && generation_count(next) == 3)
         return true;
-    if (e || !labels || next->indexes.n_defs || !packer->context || !object_is_packed(restored))
-        return restore_expanded(next, restored, e, hash);
-    if (!object_packer_adopt(packer, restored, generation_count(next)))
-        return restore_expanded(next, restored, e, hash);
-    generation_add_labelled(next, inf_object_ref(restored), *labels, hash);
+    if (e || !restored->labels || next->indexes.n_defs || !packer->context ||
+        !object_is_packed(object) || !object_packer_adopt(packer, object, generation_count(next)))
+        return restore_expanded(next, object, e, restored->hash);
+    generation_add_labelled(next, inf_object_ref(object), *restored->labels, restored->hash);
     return true;
+}
+
+/* The memory that each one needs is fetched before the first one is added: it is in no cache of the
+ * processor. */
+size_t generation_restore(struct generation *next, struct restored_object *objects, size_t n)
+{
+    size_t damaged = 0;
+    for (size_t i = 0; i < n; i++) {
+        objects[i].hash = generation_hash(next, object_key(objects[i].object));
+        hashmap_prefetch(&next->by_key, objects[i].hash);
+        object_packer_prefetch(objects[i].object);
+    }
+    for (size_t i = 0; i < n; i++)
+        damaged += !restore_one(next, &objects[i]);
+    return damaged;
 }
 
 void store_restore(struct inf_store *store, struct generation *next, const char *resource_version)

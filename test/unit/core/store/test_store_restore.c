@@ -61,6 +61,13 @@ static int tear_down(void **state)
     return 0;
 }
 
+static bool restore(struct generation *next, const struct inf_object *held,
+                    const struct str *labels)
+{
+    struct restored_object one = {.object = held, .labels = labels};
+    return generation_restore(next, &one, 1) == 0;
+}
+
 static struct inf_object *web_pod(unsigned n, unsigned version)
 {
     char *text = xasprintf(
@@ -102,7 +109,7 @@ static void restore_pods(struct fixture *f)
 {
     for (unsigned n = 0; n < PODS; n++) {
         const struct inf_object *held = held_pod(f, n);
-        assert_true(generation_restore(f->next, held, NULL));
+        assert_true(restore(f->next, held, NULL));
         inf_object_unref(held);
     }
     assert_int_equal(inf_store_count(f->store), 0); /* readers do not see a part of it */
@@ -169,7 +176,7 @@ static void packed_objects_with_known_labels_are_not_expanded(void **state)
     store_pack(store, f->context, &small);
     for (unsigned n = 0; n < PODS; n++) {
         const struct inf_object *held = held_pod(f, n);
-        assert_true(generation_restore(next, held, &saved[n % 2]));
+        assert_true(restore(next, held, &saved[n % 2]));
         packed += n % 2 == 0 && object_is_packed(held);
         inf_object_unref(held);
     }
@@ -265,7 +272,7 @@ static void the_last_object_of_a_key_wins(void **state)
     struct fixture *f = *state;
     for (unsigned version = 1; version <= 2; version++) {
         struct inf_object *object = web_pod(1, version);
-        assert_true(generation_restore(f->next, object, NULL));
+        assert_true(restore(f->next, object, NULL));
         inf_object_unref(object);
     }
     store_restore(f->store, f->next, "2");
@@ -278,7 +285,7 @@ static void only_the_same_version_has_a_form(void **state)
 {
     struct fixture *f = *state;
     struct inf_object *known = web_pod(1, 1), *newer = web_pod(1, 2), *other = web_pod(2, 1);
-    assert_true(generation_restore(f->next, known, NULL));
+    assert_true(restore(f->next, known, NULL));
     store_restore(f->store, f->next, "1");
     f->next = NULL;
     assert_ptr_equal(store_form_of(f->store, known), known);
@@ -307,7 +314,7 @@ static void a_changed_frame_is_refused(void **state)
         image.bytes[i] ^= 0x41;
         loaded =
             object_image_load((struct str){image.bytes, image.len}, object_image_dictionary(held));
-        refused += loaded && !generation_restore(f->next, loaded, NULL);
+        refused += loaded && !restore(f->next, loaded, NULL);
         inf_object_unref(loaded);
         image.bytes[i] ^= 0x41;
     }
