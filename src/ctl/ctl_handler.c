@@ -57,10 +57,12 @@ static void put_rows(struct buf *out, const struct json_node *list, size_t n,
 
 static void put_handlers(struct buf *out, const struct json_node *root)
 {
-    static const char *const header[] = {"NAME",    "KIND",   "MODE", "STATE",    "WAITING",
-                                         "RUNNING", "PARKED", "RUNS", "FAILURES", "REASON"};
-    static const char *const names[] = {"name",    "kind",   "mode", "state",    "records",
-                                        "running", "parked", "runs", "failures", "error"};
+    static const char *const header[] = {"NAME",     "KIND",     "MODE",    "STATE",
+                                         "POSITION", "WAITING",  "RUNNING", "PARKED",
+                                         "RUNS",     "FAILURES", "REASON"};
+    static const char *const names[] = {"name",     "kind",     "mode",    "state",
+                                        "position", "records",  "running", "parked",
+                                        "runs",     "failures", "error"};
     put_rows(out, ctl_json_get(root, "handlers"), ARRAY_LEN(header), header, names,
              "No handlers are configured.");
 }

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """test_handler_control.py KUBESIM RECORDINGS INFORMERD INFORMERCTL: informerctl handler, and command files."""
+import json
 import signal
 import subprocess
 import sys
@@ -42,8 +43,21 @@ class Informerctl(Control):
         self.put('web')
         self.wait_metric('runs_total', 1)
         header, row = self.good('ls').splitlines()
-        self.assertEqual(header.split(), ['NAME', 'KIND', 'MODE', 'STATE', 'WAITING', 'RUNNING', 'PARKED', 'RUNS', 'FAILURES', 'REASON'])
-        self.assertEqual(row.split(), ['test', 'exec', 'run', 'idle', '0', '0', '0', '1', '0'])
+        self.assertEqual(header.split(), ['NAME', 'KIND', 'MODE', 'STATE', 'POSITION', 'WAITING', 'RUNNING', 'PARKED', 'RUNS', 'FAILURES', 'REASON'])
+        name, kind, mode, state, position, *numbers = row.split()
+        self.assertEqual((name, kind, mode, state, numbers), ('test', 'exec', 'run', 'idle', ['0', '0', '0', '1', '0']))
+        self.assertGreaterEqual(int(position), self.got.read()[0]['seq'])
+
+    def test_the_position_is_before_the_oldest_record_that_waits(self):
+        self.run_with('[ "$INFORMERD_NAME" != stuck ] || exec sleep 1000', concurrency=4)
+        for name in ('first', 'stuck', 'third'):
+            self.put(name)
+        self.wait_metric('runs_total', 2)
+        stuck = self.log.wait_for(lambda records: any(r.get('name') == 'stuck' for r in records), 'the record')
+        seq = next(r['seq'] for r in stuck if r.get('name') == 'stuck')
+        self.assertEqual(self.good('ls').splitlines()[1].split()[4:6], [str(seq - 1), '1'])
+        handler, = json.loads(self.get('/informerd/v1/status').text)['handlers']
+        self.assertEqual((handler['kind'], handler['position'], handler['records']), ('exec', seq - 1, 1))
 
     def test_without_handlers(self):
         self.start(self.conf())

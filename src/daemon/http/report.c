@@ -13,6 +13,7 @@
 #include "daemon/daemon.h"
 #include "daemon/http/metrics.h"
 #include "daemon/journal/journal_consumer.h"
+#include "daemon/service/service_handlers.h"
 #include "daemon/watch/watcher.h"
 
 /* ---- ages ---- */
@@ -293,6 +294,7 @@ static void dump_watch(const struct watcher *w, struct buf *out)
 struct log_list {
     struct buf *out;
     const char *comma;
+    struct daemon *daemon;
     bool with_records; /* of handlers */
 };
 
@@ -334,24 +336,8 @@ static void dump_parked(const struct handler *handler, struct buf *out)
 static void dump_handler(void *ctx, const struct handler *handler)
 {
     struct log_list *list = ctx;
-    struct handler_status s;
-    handler_status(handler, &s);
     buf_printf(list->out, "%s  {", list->comma);
-    put_member(list->out, "name", s.name);
-    buf_putc(list->out, ',');
-    put_member(list->out, "state", s.state);
-    put_number(list->out, "records", s.length);
-    put_number(list->out, "bytes", s.bytes);
-    put_number(list->out, "oldest_ms", s.oldest_ms);
-    put_number(list->out, "running", s.running);
-    put_number(list->out, "parked", s.parked);
-    put_number(list->out, "runs", s.counters.runs);
-    put_number(list->out, "failures", s.counters.failures);
-    put_number(list->out, "skipped", s.counters.skipped);
-    if (s.reason) {
-        buf_putc(list->out, ',');
-        put_member(list->out, "error", s.reason);
-    }
+    service_handlers_put(list->out, list->daemon, handler);
     if (list->with_records)
         dump_parked(handler, list->out);
     buf_putc(list->out, '}');
@@ -422,8 +408,8 @@ void report_dump(struct daemon *d, bool with_records, struct buf *out)
         comma = ",\n";
     }
     buf_puts(out, "\n],\"event_logs\":[\n");
-    journal_each_log(&d->journal, false, dump_log, &(struct log_list){out, "", false});
+    journal_each_log(&d->journal, false, dump_log, &(struct log_list){out, "", d, false});
     buf_puts(out, "\n],\"handlers\":[\n");
-    handlers_each(&d->handlers, dump_handler, &(struct log_list){out, "", with_records});
+    handlers_each(&d->handlers, dump_handler, &(struct log_list){out, "", d, with_records});
     buf_puts(out, "\n]}\n");
 }

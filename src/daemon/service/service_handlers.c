@@ -50,22 +50,25 @@ static char *parameter_of(const struct http_server_request *request, const char 
 
 /* ---- the state of all ---- */
 
-struct handler_list {
-    struct buf *out;
-    const char *comma;
-};
-
-static void put_handler(void *ctx, const struct handler *handler)
+/* All records of the handler up to this number are delivered, parked or dropped. */
+static uint64_t position_of(struct daemon *d, const struct handler *handler)
 {
-    struct handler_list *list = ctx;
-    struct buf *out = list->out;
+    const struct handler_record *first = handler_queue_first(&handler->queue);
+    struct journal_stats journal;
+    journal_stats(&d->journal, &journal);
+    return (first ? handler_record_seq(first) : journal.next_seq) - 1;
+}
+
+void service_handlers_put(struct buf *out, struct daemon *d, const struct handler *handler)
+{
     struct handler_status s;
     handler_status(handler, &s);
-    buf_printf(out, "%s{\"name\":", list->comma);
+    buf_puts(out, "\"name\":");
     json_put_string(out, str_of(s.name));
     put_text(out, "kind", handler->settings.kind->name);
     put_text(out, "mode", handler->settings.kind->mode(handler));
     put_text(out, "state", s.state);
+    put_number(out, "position", position_of(d, handler));
     put_number(out, "records", s.length);
     put_number(out, "bytes", s.bytes);
     put_number(out, "oldest_ms", s.oldest_ms);
@@ -76,7 +79,20 @@ static void put_handler(void *ctx, const struct handler *handler)
     put_number(out, "skipped", s.counters.skipped);
     if (s.reason)
         put_text(out, "error", s.reason);
-    buf_putc(out, '}');
+}
+
+struct handler_list {
+    struct daemon *daemon;
+    struct buf *out;
+    const char *comma;
+};
+
+static void put_handler(void *ctx, const struct handler *handler)
+{
+    struct handler_list *list = ctx;
+    buf_printf(list->out, "%s{", list->comma);
+    service_handlers_put(list->out, list->daemon, handler);
+    buf_putc(list->out, '}');
     list->comma = ",\n";
 }
 
@@ -85,7 +101,7 @@ void service_handlers_respond(struct daemon *d, const struct api_reader *reader,
                               struct http_exchange *exchange)
 {
     struct buf body = {0};
-    struct handler_list list = {&body, "\n"};
+    struct handler_list list = {d, &body, "\n"};
     (void)reader, (void)request;
     buf_puts(&body, "{\"handlers\":[");
     handlers_each(&d->handlers, put_handler, &list);

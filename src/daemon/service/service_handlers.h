@@ -8,7 +8,9 @@
 #ifndef DAEMON_API_SERVICE_HANDLERS_H
 #define DAEMON_API_SERVICE_HANDLERS_H
 
+#include "base/buf.h"
 #include "daemon/access/reader.h"
+#include "daemon/handler/handler.h"
 #include "wire/http/http_server.h"
 
 struct daemon;
@@ -16,6 +18,9 @@ struct daemon;
 enum {
     SERVICE_PARKED_MAX = 1000, /* LIMIT: parked records of one answer; further ones are counted */
 };
+
+/* The state of a handler as the members of a JSON object, without braces. */
+void service_handlers_put(struct buf *out, struct daemon *d, const struct handler *handler);
 
 void service_handlers_respond(struct daemon *d, const struct api_reader *reader,
                               const struct http_server_request *request,
