@@ -75,6 +75,10 @@ bench-page: setup-test build ## measure the web page: first paint, and the cost 
 	@ninja -C build test/bench/replay test/bench/log_reader >&2
 	@python3 test/bench/page.py build $(ARGS)
 
+screens: setup-screens build ## take the pictures of the web page in test/data/screens again: every view, three sizes, light and dark
+	@ninja -C build test/kubesim/kubesim >&2
+	@python3 test/page/screens.py build/test/kubesim/kubesim test/data/recordings build/informerd build/informerctl test/data/screens
+
 memory: setup-test build ## measure memory per object and watch; fails above the documented limits
 	@ninja -C build test/bench/hold test/bench/bench_memory test/bench/bench_state test/kubesim/kubesim >&2
 	@python3 test/bench/memory.py build/test/kubesim/kubesim test/data/recordings build/test/bench/hold build/test/bench/bench_memory build/test/bench/bench_state

@@ -181,8 +181,11 @@ class Tab:
         self.wait(f"document.querySelector({json.dumps(selector)}) !== null")
         self.run(f'document.querySelector({json.dumps(selector)}).click()')
 
-    def picture(self, path):
-        path.write_bytes(base64.b64decode(self.call('Page.captureScreenshot', {'format': 'png'})['data']))
+    def picture(self, path, scale=1):
+        size = self.run('({width: innerWidth, height: innerHeight})')
+        self.run('new Promise(resolve => requestAnimationFrame(() => requestAnimationFrame(resolve)))')  # what is due is drawn
+        path.write_bytes(base64.b64decode(self.call('Page.captureScreenshot', {
+            'format': 'png', 'clip': {'x': 0, 'y': 0, 'scale': scale, **size}})['data']))
 
     def metrics(self):
         self.call('Performance.enable')

@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
-"""test_accessible.py KUBESIM RECORDINGS INFORMERD INFORMERCTL: axe-core on every view, small and large, light and dark; and
-pictures of them, if PICTURES names a folder.
+"""test_accessible.py KUBESIM RECORDINGS INFORMERD INFORMERCTL: axe-core on every view, small and large, light and dark.
 
 axe-core comes from npm into a cache folder; where that is not possible, its cases are skipped.
 """

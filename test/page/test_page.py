@@ -71,11 +71,35 @@ class Overview(PagesInBrowser):
     def test_problems_are_on_top_with_the_remedy(self):
         self.daemon = self.start(self.conf(watches=[{'resource': 'configmaps'}, {'resource': 'secrets'},
                                                     {'resource': 'gadgets.example.com/v1', 'name': 'gadgets'}]))
-        wait_until(lambda: self.socket.exists() and self.get('/informerd/v1/code').status == 200, 'the daemon')
+        self.wait_listening()
         tab = self.open()
         tab.wait_text('gadgets: not found', 'Install the resource')
         top = tab.run('document.querySelector(".problems li").getBoundingClientRect().top')
         self.assertLess(top, tab.run('document.querySelector("table").getBoundingClientRect().top'))
+
+    def test_watches_with_the_same_problem_are_one_item(self):
+        self.sim.control('allow', set='configmaps')
+        self.daemon = self.start(self.conf(watches=[{'resource': r} for r in ('configmaps', 'pods', 'secrets')]))
+        self.wait_listening()
+        tab = self.open()
+        tab.wait_text('sim: 2 watches: forbidden', 'pods: ', 'secrets: ', 'informerd rbac -c CONFIG')
+        self.assertEqual(tab.run('document.querySelectorAll(".problems li").length'), 1)
+
+    def test_handlers_have_kind_position_and_remedy(self):
+        self.serve(handlers=[{'name': 'broken', 'watches': ['configmaps'], 'exec': ['/bin/false'], 'retry': {'max': 0}},
+                             {'name': 'taken', 'watches': ['configmaps'], 'client': True}])
+        self.sim.put('configmaps', config_map('a'))
+        record, = self.log.wait_for(lambda records: [r for r in records if r.get('name') == 'a'], 'the record')[-1:]
+        tab = self.open()
+        tab.wait_text('broken: failing, 1 parked record', 'informerctl handler retry broken', 'taken: failing',
+                      '1 record waits: start the program that takes them')
+        rows = '[...document.querySelectorAll("tr")].map(r => [...r.cells].map(c => c.innerText))'
+        cells = {row[0]: row[1:] for row in tab.run(rows)}
+        self.assertEqual(cells['taken'][0], 'client')
+        self.assertEqual(cells['taken'][2:4], [f'#{record["seq"] - 1}', '1'])
+        self.assertEqual((cells['broken'][0], cells['broken'][3]), ('exec', '0'))
+        self.assertGreaterEqual(int(cells['broken'][2].lstrip('#')), record['seq'])
+        self.assertEqual(tab.problems, [])
 
     def test_a_limited_reader_gets_an_explanation(self):
         self.serve(api={'readers': [{'name': 'own', 'uid': os.geteuid(), 'watches': ['configmaps']}]})
@@ -119,6 +143,19 @@ class Changes(PagesInBrowser):
         tab.key('Escape')
         tab.wait('document.querySelector(".pane").hidden')
         self.assertEqual(tab.problems, [])
+
+    def test_a_long_text_has_its_changed_lines(self):
+        self.serve()
+        tab = self.live()
+        lines = [f'line {i} of a file in a ConfigMap' for i in range(20)]
+        self.sim.put('configmaps', {**config_map('a'), 'data': {'file': '\n'.join(lines)}})
+        lines[7] = 'another <b>line</b>'
+        self.sim.put('configmaps', {**config_map('a'), 'data': {'file': '\n'.join(lines)}})
+        self.wait_rows(tab, 'MODIFIED')
+        tab.key('j')
+        tab.key('Enter')
+        tab.wait('document.querySelector(".diff ins")?.innerText === "+another <b>line</b>"', 'the new line')
+        self.assertEqual(tab.run('document.querySelector(".diff del").innerText'), '-line 7 of a file in a ConfigMap')
 
     def test_filters(self):
         self.serve(watches=[{'resource': 'configmaps'}, {'resource': 'secrets'}],
@@ -290,14 +327,24 @@ class Objects(PagesInBrowser):
     def names(self, tab):
         return tab.run('[...document.querySelectorAll(".space .object-row:not([hidden])")].map(r => r.children[1].innerText)')
 
+    def head(self, tab):
+        return tab.run('[...document.querySelectorAll(".head span")].map(s => s.innerText)')
+
     def wait_names(self, tab, *names):
         wait_until(lambda: self.names(tab) == list(names), lambda: f'{names}, not {self.names(tab)}')
 
     def test_the_table_has_kubectls_columns_and_follows_the_cluster(self):
         tab = self.open('objects/sim/pods')
         self.wait_names(tab, 'other', 'web-1-a')
-        self.assertEqual(tab.run('[...document.querySelectorAll(".head span")].map(s => s.innerText)'),
-                         ['Namespace', 'Name', 'Ready', 'Status', 'Restarts', 'Age'])
+        columns = ['Namespace', 'Name', 'Ready', 'Status', 'Restarts', 'Age']
+        self.assertEqual(self.head(tab)[:7], [*columns, 'IP'])  # those of -o wide, because there is room
+        tab.resize(700, 800)
+        wait_until(lambda: self.head(tab) == columns, lambda: self.head(tab))
+        tab.resize(360, 740)  # the name has a line of its own
+        wait_until(lambda: self.head(tab) == columns[1:], lambda: self.head(tab))
+        tab.wait('document.querySelector(".space .object-row").innerText.includes("billing/other")')
+        tab.resize(1280, 800)
+        wait_until(lambda: self.head(tab)[:7] == [*columns, 'IP'], lambda: self.head(tab))
         self.sim.put('pods', {'metadata': {'name': 'third', 'namespace': 'shop'}, 'spec': {'containers': [{'name': 'c'}]}})
         self.wait_names(tab, 'other', 'third', 'web-1-a')
         self.sim.control('delete', resource='pods', namespace='shop', name='third')

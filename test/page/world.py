@@ -29,6 +29,13 @@ class PageCase(Case):
         self.daemon = self.start(self.conf(**changes))
         self.wait_ready()
 
+    def wait_listening(self):
+        """Also if it is not ready, because a watch fails."""
+        def listens():
+            with contextlib.suppress(OSError, http.client.HTTPException):
+                return self.get('/informerd/v1/code').status == 200
+        wait_until(listens, 'the daemon')
+
     def reload(self, **changes):
         self.write_conf(self.conf(**changes))
         self.daemon.send_signal(signal.SIGHUP)

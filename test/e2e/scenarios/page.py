@@ -109,7 +109,7 @@ def overview(stage, tab):
 
 
 def table(stage, tab):
-    """The columns and cells of kubectl; only ages may differ."""
+    """The columns and cells of kubectl; only ages may differ. The page may show those of -o wide after them."""
     for kind in (PODS, DEPLOYMENTS, REPLICASETS, SERVICES):
         go(tab, "objects", "e2e", str(kind).replace("/", "%2F"))
         command = stage.plane.kubectl_command(stage.plane.kubeconfig("admin"), "get", str(kind).split("/")[0], "-n",
@@ -119,11 +119,12 @@ def table(stage, tab):
         def printed():
             head, *rows = subprocess.run(command, capture_output=True, text=True, timeout=60).stdout.splitlines()
             return [head.split()] + sorted(row.split()[:-1] for row in rows)
+        columns = len(printed()[0])
 
         def shown():
             tab.choose("[data-key=ns]", NAMESPACE)  # as soon as it is offered
             head = tab.run('[...document.querySelectorAll(".head span")].map(s => s.innerText.toUpperCase())')
-            return [head[1:]] + sorted(cells[1:-1] for cells in tab.run(CELLS))
+            return [head[1:columns + 1]] + sorted(cells[1:columns] for cells in tab.run(CELLS))
         wait_for(stage, f"the table of {kind}", printed, shown)
 
 

@@ -13,7 +13,7 @@ import {overview} from '/page/overview.js';
 
 const VIEWS = [overview, live, objects, historyView];
 const KEYS = [
-  ['1 …', 'select a view'],
+  [`1 to ${VIEWS.length}`, 'select a view'],
   ['?', 'this list'],
 ];
 

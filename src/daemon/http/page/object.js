@@ -206,7 +206,7 @@ export class ObjectPane {
       h('header', {}, h('h2', {}, `${resource.kind} ${m.namespace ? `${m.namespace}/` : ''}${m.name}`),
         h('a', {href: historyLink(resource, m.namespace, m.name)}, 'History')),
       h('dl.pairs', {}, h('dt', {}, 'Age'), h('dd', {}, age(Date.now() - Date.parse(m.creationTimestamp)),
-        m.deletionTimestamp ? `, being deleted since ${clock(m.deletionTimestamp)}` : ''),
+        m.deletionTimestamp ? `, being deleted: the grace period ends at ${clock(m.deletionTimestamp).slice(0, 8)}` : ''),
       Object.keys(m.labels || {}).length ? [h('dt', {}, 'Labels'), h('dd', {}, labelChips(m.labels))] : []),
       tree ? [h('h3', {}, 'Owners'), tree] : null,
       events ? [h('h3', {}, 'Events'), events.length ? eventList(events) : h('p.muted', {}, 'No events.')] : null,

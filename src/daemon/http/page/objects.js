@@ -14,8 +14,9 @@ import {untilHidden, whenVisible} from '/page/visible.js';
 const ALL = 'all';
 const DRAW_MS = 250;
 const RETRY_MS = 2000;
-const NARROW_REM = 40; // below it: fewer columns, and the namespace with the name
-const WIDE_REM = 100;
+const REM_PER_CH = 0.56; // width of a character of a row
+const NARROW_REM = 40; // below it: the name with its namespace is in a line of its own
+const NARROW_COLUMNS = 5; // with Age, and without the columns of -o wide
 const WIDTH_ROWS = 300; // rows that determine the widths of columns
 
 const settings = {search: '', ns: ''};
@@ -45,6 +46,8 @@ class ObjectsView {
     this.build(main);
     this.pane = new ObjectPane(this.paneElement, () => this.closePane());
     this.timer = setInterval(() => this.refresh(), DRAW_MS);
+    this.observer = new ResizeObserver(() => this.refresh());
+    this.observer.observe(this.list.element);
     this.ages = setInterval(() => this.list.draw(), 1000);
   }
 
@@ -52,6 +55,7 @@ class ObjectsView {
     this.abort?.abort();
     clearInterval(this.timer);
     clearInterval(this.ages);
+    this.observer.disconnect();
     this.pane.close();
     this.list.close();
   }
@@ -196,8 +200,13 @@ class ObjectsView {
     this.refresh();
   }
 
+  width() {
+    return this.list.element.clientWidth;
+  }
+
+  /* After a change of the objects, the search or the width. */
   refresh() {
-    if (!this.dirty)
+    if (!this.dirty && this.width() === this.laidOut)
       return;
     this.dirty = false;
     const all = [...this.rows.values()], selected = this.found[this.list.selected]?.uid;
@@ -226,18 +235,32 @@ class ObjectsView {
     this.namespaces.hidden = !names.length;
   }
 
-  /* Which columns, and their widths in characters. Columns of priority 1 are those of kubectl's -o wide. */
-  layOut() {
-    const width = this.list.element.clientWidth / parseFloat(getComputedStyle(document.documentElement).fontSize);
-    const spaced = width > NARROW_REM && this.found.some(row => row.ns);
-    this.narrow = width <= NARROW_REM;
-    this.shown = this.columns.filter((c, i) => (!c.priority || width > WIDE_REM) && (!this.narrow || i < 3 || c.name === 'Age'));
-    this.spaced = spaced;
-    const titles = [...spaced ? ['Namespace'] : [], ...this.shown.map(c => c.name)];
+  titles() {
+    return [...this.spaced ? ['Namespace'] : [], ...this.shown.map(c => c.name)];
+  }
+
+  /* Of the columns that are shown, in characters. */
+  widths() {
     const sample = this.found.slice(0, WIDTH_ROWS).map(row => this.cellsOf(row));
-    const widths = titles.map((title, i) => Math.min(60, Math.max(title.length + 1, ...sample.map(cells => (cells[i] || '').length)) + 2));
-    const main = titles.indexOf('Name');
-    const template = widths.map((w, i) => i === main ? `minmax(${Math.min(w, 14)}ch, ${w}ch)` : i === titles.length - 1 ? `minmax(4ch, 1fr)` : `minmax(${Math.min(w, 7)}ch, ${w}ch)`).join(' ');
+    return this.titles().map((title, i) => Math.min(60, Math.max(title.length + 1, ...sample.map(cells => (cells[i] || '').length)) + 2));
+  }
+
+  /* Which columns, and their widths. Columns of priority 1 are those of kubectl's -o wide: they are shown if there is room. */
+  layOut() {
+    const width = this.width() / parseFloat(getComputedStyle(document.documentElement).fontSize);
+    this.laidOut = this.width();
+    this.narrow = width <= NARROW_REM;
+    this.spaced = !this.narrow && this.found.some(row => row.ns);
+    this.shown = this.columns.filter((c, i) => !this.narrow || i < NARROW_COLUMNS || c.name === 'Age');
+    let widths = this.widths();
+    if (this.narrow || widths.reduce((sum, w) => sum + w, 0) * REM_PER_CH > width) {
+      this.shown = this.shown.filter(c => !c.priority);
+      widths = this.widths();
+    }
+    const titles = this.titles(), main = titles.indexOf('Name'), own = this.narrow ? widths.slice(1) : widths;
+    const template = own.map((w, i) => i === own.length - 1 ? 'minmax(4ch, 1fr)' : `minmax(${Math.min(w, i === main ? 14 : 7)}ch, ${w}ch)`).join(' ');
+    for (const element of [this.list.element, this.head])
+      element.classList.toggle('narrow', this.narrow);
     this.list.element.style.setProperty('--columns', template);
     this.head.style.setProperty('--columns', template);
     if (this.head.textContent !== titles.join(''))

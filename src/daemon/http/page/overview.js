@@ -134,7 +134,9 @@ const logColumns = [
 
 const handlerColumns = [
   {title: 'Handler', text: item => item.name},
+  {title: 'Kind', minor: true, text: item => item.kind},
   pillColumn(item => item.state === 'idle' || item.state === 'running'),
+  {title: 'Position', number: true, text: item => `#${count(item.position)}`},
   {title: 'Waiting', number: true, text: item => count(item.records)},
   {title: 'Oldest', number: true, text: item => item.records ? age(item.oldest_ms) : '–'},
   {title: 'Running', number: true, minor: true, text: item => count(item.running)},
@@ -171,7 +173,7 @@ function makeParts(main) {
   parts = {
     problems: h('section.problems', {'aria-label': 'Problems'}),
     facts: made.values,
-    clusters: h('div'),
+    clusters: h('.clusters'),
     tables: new Map(),
     logs: new Table('Event logs', logColumns, log => log.path),
     handlers: new Table('Handlers', handlerColumns, item => item.name),
@@ -192,7 +194,7 @@ function showProblems(problems) {
   parts.shown = text;
   parts.problems.replaceChildren(problems.length ?
     h('ul', {}, problems.map(p => h('li', {'data-level': p.level},
-      h('strong', {}, p.title), h('p', {}, p.reason), p.remedy ? h('p.remedy', {}, p.remedy) : null))) :
+      h('strong', {}, p.title), p.reasons.map(reason => h('p', {}, reason)), p.remedy ? h('p.remedy', {}, p.remedy) : null))) :
     h('p.fine', {}, 'No problems: every watch is live, every output takes its records.'));
 }
 

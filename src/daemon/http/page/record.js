@@ -1,6 +1,6 @@
 // record.js - one change in full: the object, the author of the change, and a coloured diff.
 
-import {clock, h} from '/page/dom.js';
+import {bytes, clock, h} from '/page/dom.js';
 import {yamlLines} from '/page/yaml.js';
 
 export const VERBS = {ADDED: '+', MODIFIED: '~', DELETED: '−', NOTE: '!'};
@@ -19,6 +19,21 @@ function lines(sign, value) {
   return yamlLines(value).map(line => h(sign === '+' ? 'ins' : 'del', {}, `${sign} ${line.text}`));
 }
 
+/* The lines of a unified diff, of a text of several lines. */
+function hunkLines(change) {
+  const omitted = change.hunks_omitted ? `${change.hunks_omitted} more parts without their lines` : null;
+  return [...change.hunks.flatMap(hunk => hunk.split('\n')), ...omitted ? [omitted] : []].map(line =>
+    h(line.startsWith('+') ? 'ins' : line.startsWith('-') ? 'del' : 'span.muted', {}, line));
+}
+
+/* The value is not in the record: hunks, or only the sizes. */
+function withoutValues(change) {
+  if (change.hunks)
+    return hunkLines(change);
+  const sizes = ['old_size', 'new_size'].filter(key => key in change).map(key => bytes(change[key])).join(' → ');
+  return h('span.muted', {}, `${change.op}${sizes ? `, ${sizes}` : ''}; the value is not in the record`);
+}
+
 /* The changed fields: path, then old and new value. Signs and colours say the same. */
 export function diffOf(r) {
   if (!r.diff?.length)
@@ -28,7 +43,7 @@ export function diffOf(r) {
     h('pre', {tabindex: '0'},
       'old' in change ? lines('-', change.old) : null,
       'new' in change ? lines('+', change.new) : null,
-      'old' in change || 'new' in change ? null : h('span.muted', {}, `${change.op}; the value is not in the record`)))));
+      'old' in change || 'new' in change ? null : withoutValues(change)))));
 }
 
 function fact(title, ...value) {
@@ -63,7 +78,8 @@ function factsOf(r) {
 export function recordView(r, extra) {
   const title = `${r.kind || r.type} ${r.namespace ? r.namespace + '/' : ''}${r.name || ''}`;
   return [
-    h('header', {}, verbBadge(r.type), h('h2', {}, r.name ? h('a', {href: objectLink(r), title: 'Show the object'}, title) : r.msg)),
+    h('header', {}, verbBadge(r.type), h('h2', {}, r.name ? h('a', {href: objectLink(r), title: 'Show the object'}, title) : r.msg),
+      r.name ? h('a', {href: objectLink(r).replace('#/objects/', '#/history/')}, 'History') : null),
     factsOf(r),
     extra,
     diffOf(r),
