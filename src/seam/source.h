@@ -33,6 +33,7 @@ struct source_request {
     uint32_t limit;      /* SOURCE_LIST: objects per page; 0: all */
     const char *path;    /* SOURCE_DOCUMENT: the path of the document */
     const char *body;    /* SOURCE_DOCUMENT: JSON to POST to that path; NULL: GET */
+    const char *method;  /* SOURCE_DOCUMENT: instead of POST; a literal, or NULL */
     const char *accept;  /* SOURCE_DOCUMENT: media types of JSON; NULL: application/json */
     bool any_type;       /* SOURCE_DOCUMENT: the content type of the response does not matter */
     uint32_t timeout_s;  /* watches: the server ends the stream after this time */

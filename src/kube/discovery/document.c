@@ -81,6 +81,7 @@ void document_start(struct document *d, const struct api_server *server, const c
                 &(struct source_request){.want = SOURCE_DOCUMENT,
                                          .path = path,
                                          .body = body,
+                                         .method = d->method,
                                          .accept = d->accept,
                                          .any_type = d->any_type},
                 &d->user);

@@ -1,5 +1,5 @@
 /*
- * document.h - gets one JSON document from a server, by GET or as the response to a POST.
+ * document.h - gets one JSON document from a server, by GET or as the response to a POST or PUT.
  *
  *     document_start(&d, server, "/version", NULL);         on_end delivers the text or the error
  *     document_stop(&d);                                    at any time, also after the end
@@ -22,6 +22,7 @@ struct document {
     void (*on_progress)(struct document *document); /* bytes were received; may be NULL */
     const char *accept; /* media types of JSON, borrowed; NULL: application/json */
     bool any_type;      /* the content type of the response does not matter */
+    const char *method; /* of a request with a body; a literal, or NULL: POST */
 
     /* private */
     struct source_user user;

@@ -12,6 +12,7 @@ struct api_request {
     bool metadata_only; /* no more than the metadata of objects is needed */
     const char *target; /* path and query */
     const char *posted; /* its body; NULL: none */
+    const char *method; /* with a body; NULL: POST */
     const char *accept; /* of a document: see struct source_request; NULL: by `metadata_only` */
 };
 

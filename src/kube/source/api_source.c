@@ -52,6 +52,7 @@ struct api_source {
     uint64_t serial;
     struct buf target;         /* path and query, NUL-terminated */
     char *posted;              /* its body; NULL: none */
+    const char *method;        /* with a body; a literal, or NULL: POST */
     char *accept;              /* NULL: the default */
     bool any_type;             /* of the response */
     struct auth_waiter waiter; /* for credentials */
@@ -260,6 +261,7 @@ static void start_request(struct api_source *s)
                                                      .metadata_only = shape && shape->metadata_only,
                                                      .target = s->target.bytes,
                                                      .posted = s->posted,
+                                                     .method = s->method,
                                                      .accept = s->accept},
                                &auth, &s->http);
     if (s->paused)
@@ -308,6 +310,7 @@ static void api_source_open(struct source *source, const struct source_request *
     buf_putc(&s->target, '\0');
     free(s->posted);
     s->posted = xstrdup_or_null(request->body);
+    s->method = request->method;
     free(s->accept);
     s->accept = xstrdup_or_null(request->accept);
     s->any_type = request->any_type;
