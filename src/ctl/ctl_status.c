@@ -49,6 +49,29 @@ static void put_daemon(struct buf *out, const struct json_node *root)
     free(started);
 }
 
+/* One of several replicas: "replica node-1_12_ab of group informerd: standby, node-2_9_cd leads". */
+static void put_replica(struct buf *out, const struct json_node *root)
+{
+    const struct json_node *replica = ctl_json_get(root, "replica");
+    char *fields[] = {ctl_json_text(replica, "identity"), ctl_json_text(replica, "group"),
+                      ctl_json_text(replica, "role"), ctl_json_text(replica, "holder"),
+                      ctl_json_text(replica, "error")};
+    bool other = strcmp(fields[0], fields[3]) != 0 && fields[3][0];
+    struct buf line = {0};
+    buf_printf(&line, "replica %s of group %s: %s", fields[0], fields[1], fields[2]);
+    if (other)
+        buf_printf(&line, ", %s leads", fields[3]);
+    if (fields[4][0])
+        buf_printf(&line, ": %s", fields[4]);
+    if (replica) {
+        utf8_put_visible(out, (struct str){line.bytes, line.len});
+        buf_putc(out, '\n');
+    }
+    buf_free(&line);
+    for (size_t i = 0; i < ARRAY_LEN(fields); i++)
+        free(fields[i]);
+}
+
 /* ---- problems ---- */
 
 /* What to do about a state. The error that is printed before it can be more specific. */
@@ -232,6 +255,7 @@ static int print_page(const struct json_node *root)
     put_logs(&page);
     put_handlers(&page);
     put_daemon(&out, root);
+    put_replica(&out, root);
     if (page.problems.len) {
         buf_putc(&out, '\n');
         buf_put(&out, page.problems.bytes, page.problems.len);

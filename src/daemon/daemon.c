@@ -149,10 +149,15 @@ static uint64_t handlers_drain_ms(const struct daemon *d)
     return ms > 2 * CHILD_GRACE_MS ? ms - CHILD_GRACE_MS : ms / 2;
 }
 
+static void on_replica_stopped(struct replica *replica)
+{
+    journal_drain(&container_of(replica, struct daemon, replica)->journal);
+}
+
 static void on_handlers_drained(struct handlers *handlers)
 {
     struct daemon *d = container_of(handlers, struct daemon, handlers);
-    journal_drain(&d->journal);
+    replica_stop(&d->replica, on_replica_stopped);
 }
 
 void daemon_stop(struct daemon *d, const char *why)
@@ -162,6 +167,7 @@ void daemon_stop(struct daemon *d, const char *why)
     d->stopping = true;
     notify_stopping(&d->notify);
     saved_state_settle(d);
+    replica_stopping(&d->replica);
     list_for_each_safe(node, &d->watchers)
         watcher_close(container_of(node, struct watcher, node));
     list_for_each_safe(node, &d->clusters)
@@ -448,7 +454,8 @@ static void start_watching(struct daemon *d)
     d->first_conf = NULL;
     saved_state_describe(d, &state); /* before new streams are added */
     buf_putc(&state, '\0');
-    if (daemon_apply(d, conf, NULL, &err) < 0) {
+    replica_prepare(d, conf);
+    if (daemon_apply(d, conf, NULL, &err) < 0 || replica_start(&d->replica, &err) < 0) {
         fprintf(stderr, "informerd: %s\n", err.text);
         d->exit_code = daemon_exit_code(&err, d->options.ad_hoc);
         daemon_stop(d, "could not start");

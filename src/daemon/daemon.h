@@ -23,6 +23,7 @@
 #include "daemon/http/web.h"
 #include "daemon/journal/journal.h"
 #include "daemon/notify.h"
+#include "daemon/replica/replica.h"
 #include "daemon/saved_state.h"
 #include "daemon/state.h"
 #include "daemon/tick_cpu.h"
@@ -67,6 +68,7 @@ struct daemon {
     struct journal journal;
     struct saved_state saved;
     struct handlers handlers;
+    struct replica replica; /* decides whether the handlers deliver */
     struct child_spawner spawner; /* of their programs */
     struct rng rng;
     struct event_consumers consumers; /* of the events of all watches; the journal is one */

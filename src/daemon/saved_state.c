@@ -282,7 +282,8 @@ static void forget_unused_queues(struct daemon *d)
         const char *name = inf_state_queue_name(q), *bytes;
         size_t len;
         if (!queue_is_used(d, name)) {
-            if (inf_state_queue_pending(q, &bytes, &len, &(uint64_t){0}))
+            if (!handlers_queue_has_tracks(name) &&
+                inf_state_queue_pending(q, &bytes, &len, &(uint64_t){0}))
                 daemon_log_printf(&d->log, INF_LOG_WARN,
                                   "state: %s%s is no longer configured; %zu bytes that it "
                                   "perhaps has not written are discarded",

@@ -117,7 +117,8 @@ static void put_queues(struct buf *out, const struct inf_state *state)
     while ((q = inf_state_queue_next(state, q))) {
         const char *bytes;
         size_t len;
-        if (inf_state_queue_pending(q, &bytes, &len, &(uint64_t){0}))
+        if (!handlers_queue_has_tracks(inf_state_queue_name(q)) &&
+            inf_state_queue_pending(q, &bytes, &len, &(uint64_t){0}))
             buf_printf(out, "%s%s: the last %zu bytes may not be %s yet\n",
                        handlers_queue_owner(inf_state_queue_name(q)) ? "" : "event log ",
                        inf_state_queue_name(q), len,

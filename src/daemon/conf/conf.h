@@ -155,6 +155,28 @@ struct conf_shard {
     uint64_t count;
 };
 
+enum conf_replica_mode {
+    CONF_REPLICA_LEADER,
+    CONF_REPLICA_ACTIVE,
+};
+
+enum {
+    CONF_LEASE_MIN_MS = 2000, /* the API counts whole seconds */
+    CONF_LEASE_MAX_MS = 3600 * 1000,
+};
+
+/* One of several daemons with the same configuration. */
+struct conf_replica {
+    struct conf_head head;
+    char *group; /* the name of the Lease; NULL: this is the only one */
+    enum conf_replica_mode mode;
+    char *cluster; /* of the Lease */
+    char *ns;
+    uint64_t lease_duration_ms;
+    uint64_t renew_deadline_ms;
+    uint64_t retry_period_ms;
+};
+
 struct conf_watch {
     struct conf_head head;
     char *name;
@@ -319,6 +341,7 @@ struct conf {
     struct conf_state state;
     enum conf_cache cache; /* the default of watches */
     struct conf_shard shard;
+    struct conf_replica replica;
     uint64_t latency_ms;
     uint64_t drain_timeout_ms;
     struct conf_cluster *clusters; /* at least one */

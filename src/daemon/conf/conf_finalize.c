@@ -24,6 +24,7 @@
 #include "daemon/conf/conf_api.h"
 #include "daemon/conf/conf_levels.h"
 #include "daemon/conf/conf_logs.h"
+#include "daemon/conf/conf_replica.h"
 #include "daemon/format/record_format.h"
 #include "daemon/handler/handler_kind.h"
 #include "daemon/output/sink.h"
@@ -462,6 +463,7 @@ void conf_finalize(struct conf_reader *reader, struct conf *conf)
     name_clusters(reader, conf);
     complete_watches(conf);
     complete_event_logs(conf);
+    conf_replica_complete(conf);
     check_unique(reader, conf, &clusters);
     check_unique(reader, conf, &watches);
     check_unique(reader, conf, &event_logs);
@@ -478,6 +480,7 @@ void conf_finalize(struct conf_reader *reader, struct conf *conf)
     check_event_logs(reader, conf);
     check_handlers(reader, conf);
     check_shard(reader, conf);
+    conf_replica_check(reader, conf);
 }
 
 /* ---- warnings ---- */

@@ -69,6 +69,11 @@ bool conf_shard_same(const struct conf_shard *a, const struct conf_shard *b)
     return struct_same("shard", a, b);
 }
 
+bool conf_replica_same(const struct conf_replica *a, const struct conf_replica *b)
+{
+    return struct_same("replica", a, b);
+}
+
 bool conf_http_same(const struct conf_http *a, const struct conf_http *b)
 {
     return struct_same("http", a, b);

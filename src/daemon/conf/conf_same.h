@@ -20,6 +20,7 @@ void conf_watch_put_changes(const struct conf_watch *a, const struct conf_watch 
                             struct buf *out);
 
 bool conf_state_same(const struct conf_state *a, const struct conf_state *b);
+bool conf_replica_same(const struct conf_replica *a, const struct conf_replica *b);
 bool conf_shard_same(const struct conf_shard *a, const struct conf_shard *b);
 bool conf_http_same(const struct conf_http *a, const struct conf_http *b);
 bool conf_socket_same(const struct conf_socket *a, const struct conf_socket *b);

@@ -15,6 +15,7 @@ static const char *const log_formats[] = {"logfmt", "json", NULL};
 static const char *const keeps[] = {"all", "metadata", NULL};
 static const char *const gzips[] = {"remote", "always", "never", NULL};
 static const char *const caches[] = {"plain", "compact", NULL};
+static const char *const replica_modes[] = {"leader", "active", NULL};
 const char *const conf_verbs[] = {"ADDED", "MODIFIED", "DELETED", NULL};
 const char *const conf_objects[] = {"none", "diff", "full", NULL};
 static const char *const contexts[] = {"labels", "owner", "node", NULL};
@@ -139,6 +140,33 @@ static const struct conf_option shard_options[] = {
      .min = 1, .max = CONF_SHARDS_MAX},
 };
 static const struct conf_table shard_table = TABLE(conf_shard, shard_options, NULL);
+#undef AT
+
+#define AT(member) offsetof(struct conf_replica, member)
+static const struct conf_option replica_options[] = {
+    {"group", &conf_type_namespace, AT(group), "(none: this is the only one)",
+     .help = "name of the group of replicas, and of its Lease; a change of this section needs a restart",
+     .example = "informerd"},
+    {"mode", &conf_type_choice, AT(mode), "leader",
+     .help = "leader: one replica, the holder of the Lease, delivers to handlers, and another one continues "
+             "when it ends. active: all deliver; only for handlers that remove duplicates",
+     .choices = replica_modes},
+    {"cluster", &conf_type_name, AT(cluster), "(the only cluster)",
+     .help = "entry of clusters where the Lease is", .example = "default"},
+    {"namespace", &conf_type_namespace, AT(ns), "informerd",
+     .help = "namespace of the Lease"},
+    {"lease_duration", &conf_type_duration, AT(lease_duration_ms), "15s",
+     .help = "another replica takes over when the Lease was not renewed for this time, in whole seconds",
+     .min = CONF_LEASE_MIN_MS, .max = CONF_LEASE_MAX_MS},
+    {"renew_deadline", &conf_type_duration, AT(renew_deadline_ms), "10s",
+     .help = "the leader stops delivering when it could not renew the Lease for this time; shorter than "
+             "lease_duration",
+     .min = 100, .max = CONF_LEASE_MAX_MS},
+    {"retry_period", &conf_type_duration, AT(retry_period_ms), "2s",
+     .help = "how often the leader renews the Lease and the others read it; shorter than renew_deadline",
+     .min = 50, .max = CONF_LEASE_MAX_MS},
+};
+static const struct conf_table replica_table = TABLE(conf_replica, replica_options, NULL);
 #undef AT
 
 #define AT(member) offsetof(struct conf_log, member)
@@ -386,6 +414,10 @@ static const struct conf_option options[] = {
              "is in one part. Run one informerd for each index, with its own state_dir. API servers "
              "with the feature gate ShardedListAndWatch (Kubernetes 1.36) send only that part",
      .table = &shard_table},
+    {"replica", NULL, AT(replica), NULL,
+     .help = "one of several daemons with the same configuration, each with its own state_dir; see "
+             "informerd(8), REPLICAS",
+     .table = &replica_table},
     {"latency", &conf_type_duration, AT(latency_ms), "5ms",
      .help = "while changes arrive in quick succession, read and write them at this interval; with "
              "5ms, that is more than 250 times a second. Slower changes are never delayed. 0s "

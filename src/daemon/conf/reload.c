@@ -82,10 +82,13 @@ static void apply_reload(struct daemon *d, struct conf *conf)
         rc = err_set(&err, INF_ECONF, "state cannot change at run time; restart informerd");
     else if (!conf_shard_same(&d->conf.shard, &conf->shard))
         rc = err_set(&err, INF_ECONF, "shard cannot change at run time; restart informerd");
+    else if (!conf_replica_same(&d->conf.replica, &conf->replica))
+        rc = err_set(&err, INF_ECONF, "replica cannot change at run time; restart informerd");
     if (rc == 0)
         rc = daemon_apply(d, conf, &what, &err);
     if (rc == 0) {
         saved_state_forget_unused(d);
+        replica_reloaded(&d->replica);
         daemon_forbid_core_dumps(d);
         buf_putc(&what, '\0');
         note_config(d, true, what.bytes);

@@ -66,6 +66,8 @@ static uint64_t drop_oldest(struct handler *h, size_t target, bool superseded)
             break;
         if (!is_droppable(r) || (superseded && r->of_object.next == &r->object->records))
             continue;
+        if (!superseded && h->queue.tracks)
+            handler_track_lose(h->queue.tracks, &r->span);
         handler_queue_remove(&h->queue, r);
         dropped++;
     }
@@ -156,12 +158,17 @@ static void put_change(struct journal_output *output, const struct change *chang
     struct handler *h = container_of(output, struct handler, output);
     struct buf env = {0}, line = {0};
     struct handler_record *record;
-    char *key = key_of(change);
+    struct handler_span span;
+    char *key;
+    if (!handler_replica_place(h, change, &span))
+        return;
+    key = key_of(change);
     put_environment(&env, h, change);
     jsonl_format.put_change(&line, change, &h->settings.record);
     record =
         handler_queue_add(&h->queue, key, change->event->received_us,
                           (struct str){env.bytes, env.len}, (struct str){line.bytes, line.len});
+    handler_queue_set_span(record, &span);
     if (h->settings.deliver == HANDLER_LATEST)
         drop_older(h, record);
     if (h->queue.bytes > h->settings.queue_bytes && h->settings.overflow != HANDLER_WAIT)
@@ -173,7 +180,10 @@ static void put_change(struct journal_output *output, const struct change *chang
 
 static void save(struct journal_output *output)
 {
-    handler_queue_save(&container_of(output, struct handler, output)->queue);
+    struct handler *h = container_of(output, struct handler, output);
+    if (h->queue.tracks)
+        handler_tracks_save(h->queue.tracks, /* again= */ false);
+    handler_queue_save(&h->queue);
 }
 
 static void release(struct journal_output *output)
@@ -185,6 +195,7 @@ static void release(struct journal_output *output)
 
 static const struct journal_output_ops output_ops = {
     .put_change = put_change,
+    .position = handler_replica_position,
     .save = save,
     .release = release,
 };
@@ -209,8 +220,9 @@ static void take_settings(struct handler *h, const struct handler_settings *sett
 }
 
 struct handler *handler_new(struct handler_host *host, const struct handler_settings *settings,
-                            struct filter *filter, struct inf_state_queue *on_disk)
+                            struct filter *filter, const struct handler_saved *saved)
 {
+    struct inf_state_queue *on_disk = saved->queue;
     struct handler *h = NEW(struct handler);
     h->host = host;
     h->name = xstrdup(settings->name);
@@ -226,6 +238,10 @@ struct handler *handler_new(struct handler_host *host, const struct handler_sett
     handler_batch_init(h);
     handler_queue_init(&h->queue, &host->hash_key);
     h->queue.owner = h;
+    if (host->replicated) {
+        handler_tracks_init(&h->tracks, &host->hash_key, saved->tracks);
+        h->queue.tracks = &h->tracks;
+    }
     take_settings(h, settings, filter);
     if (on_disk && !handler_queue_restore(&h->queue, on_disk))
         handler_log(h, INF_LOG_ERROR,
@@ -273,6 +289,8 @@ void handler_stop(struct handler *handler)
 void handler_free(struct handler *handler)
 {
     handler_queue_free(&handler->queue);
+    if (handler->queue.tracks)
+        handler_tracks_free(&handler->tracks);
     filter_free(handler->output.filter);
     handler->settings.kind->close(handler);
     free(handler->name);
@@ -290,6 +308,7 @@ void handler_status(const struct handler *handler, struct handler_status *ret)
         .name = handler->name,
         .state = handler->output.held     ? "full"
                  : handler->paused        ? "paused"
+                 : handler_replica_waits(handler) ? "standby"
                  : handler->last_error[0] ? "failing"
                  : handler->n_runs        ? "running"
                                           : "idle",

@@ -162,6 +162,11 @@ struct handler_host {
     void (*log)(void *owner, enum inf_log_level level, const char *line);
     /* A run has ended after handler_stop(), possibly the last one. */
     void (*on_run_end)(struct handler_host *host);
+
+    /* With replicas of which one delivers (handler_replica.c): handlers keep positions. */
+    bool replicated;
+    bool (*leads)(const struct handler_host *host); /* whether runs may be started now */
+    void (*on_delivered)(struct handler_host *host); /* the position of a handler has changed, perhaps */
 };
 
 struct handler {
@@ -172,6 +177,7 @@ struct handler {
     struct handler_settings settings; /* without filter and conf */
     void *part;                       /* of the kind */
     struct handler_queue queue;
+    struct handler_tracks tracks; /* if the host is replicated */
     bool stopped;
     bool paused;       /* by an administrator */
     struct task pump;  /* starts runs */
@@ -192,7 +198,7 @@ struct handler {
 
 struct handler_status {
     const char *name;
-    const char *state;  /* "idle", "running", "failing", "paused" or "full" */
+    const char *state;  /* "idle", "running", "failing", "standby", "paused" or "full" */
     const char *reason; /* of the last failure; NULL: the last run succeeded */
     uint64_t length;    /* records that are not delivered, without parked ones */
     uint64_t bytes;     /* of these */
@@ -204,10 +210,15 @@ struct handler_status {
     struct handler_counters counters;
 };
 
-/* Takes ownership of @filter, which is made of the settings. Continues with what @on_disk has; NULL:
- * there is no state on disk. */
+/* What an earlier run has left in the state on disk; NULL: there is none. */
+struct handler_saved {
+    struct inf_state_queue *queue;
+    struct inf_state_queue *tracks; /* only if the host is replicated */
+};
+
+/* Takes ownership of @filter, which is made of the settings. Continues with what @saved has. */
 struct handler *handler_new(struct handler_host *host, const struct handler_settings *settings,
-                            struct filter *filter, struct inf_state_queue *on_disk);
+                            struct filter *filter, const struct handler_saved *saved);
 
 /* Applies settings with the same name. Parked records are delivered again. */
 void handler_configure(struct handler *handler, const struct handler_settings *settings,
@@ -248,6 +259,34 @@ void handler_flush(struct task *task);
 
 /* The queue has changed: with `overflow: wait`, holds or releases the watches. */
 void handler_update_hold(struct handler *handler);
+
+/* ---- replicas: handler_replica.c; without them these do nothing ---- */
+
+/* Sets the span of the record of @change. Returns false if another replica has delivered it. */
+bool handler_replica_place(struct handler *handler, const struct change *change,
+                           struct handler_span *ret);
+
+/* Of struct journal_output_ops. */
+void handler_replica_position(struct journal_output *output, const struct watch_id *watch,
+                              const char *stream, const char *version);
+
+/* Whether another replica delivers, or none does. */
+bool handler_replica_waits(const struct handler *handler);
+
+/* The leader has delivered the track @key up to @version: records up to there are dropped. */
+void handler_replica_publish(struct handler *handler, const char *key, uint64_t version);
+
+/* Calls @each with the positions to publish. */
+void handler_replica_each(struct handler *handler,
+                          void (*each)(void *ctx, const struct handler *handler, const char *key,
+                                       uint64_t version),
+                          void *ctx);
+
+/* This process delivers from now on. Reports changes that are unknown here and were perhaps not delivered. */
+void handler_replica_lead(struct handler *handler);
+
+/* It does not any more. The runs in progress are ended now; their records wait. */
+void handler_replica_interrupt(struct handler *handler);
 
 /* ---- for kinds ---- */
 

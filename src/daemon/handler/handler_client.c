@@ -259,6 +259,7 @@ const struct handler_kind handler_client = {
     .check = client_check,
     .configure = client_configure,
     .stop = client_stop,
+    .interrupt = client_stop,
     .close = client_close,
     .is_ready = client_is_ready,
     .start = client_start,

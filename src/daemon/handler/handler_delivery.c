@@ -301,6 +301,8 @@ void handler_run_result(struct handler_run *run, const struct handler_result *re
     if (!h->stopped)
         task_schedule(h->host->clock, &h->pump);
     handler_update_hold(h);
+    if (h->host->on_delivered)
+        h->host->on_delivered(h->host);
     if (!h->stopped) {
         task_schedule(h->host->clock, &h->flush); /* saves that it has ended */
     } else {

@@ -13,6 +13,7 @@
 
 struct handler_kind {
     const char *name; /* the key in the conf */
+    bool removes_duplicates; /* its receiver does, also those of several replicas (replica.mode: active) */
     bool batches;     /* `batch` may be configured: start() accepts several records */
 
     /* Not 0: instead of `concurrency` and `batch`, which can't be configured. */
@@ -43,6 +44,10 @@ struct handler_kind {
 
     /* No further runs are started. Ends those that would not end by themselves. NULL: there are none. */
     void (*stop)(struct handler *handler);
+
+    /* This replica no longer leads: ends all runs now, or as soon as possible, with handler_run_result(). NULL: they
+     * are canceled. */
+    void (*interrupt)(struct handler *handler);
 
     /* Frees handler->part. There are no runs. */
     void (*close)(struct handler *handler);

@@ -16,7 +16,7 @@
 #include "base/base.h"
 
 enum {
-    HEAD_MAX = 128, /* bytes of the first line of an entry: six numbers */
+    HEAD_MAX = 192, /* bytes of the first line of an entry: six numbers */
 };
 
 /* ---- objects ---- */
@@ -114,6 +114,7 @@ static struct handler_record *add_record(struct handler_queue *q, const char *ke
                                  .time_us = time_us,
                                  .env_len = env_len,
                                  .line_len = line_len};
+    list_init(&r->span.node);
     list_push(&q->records, &r->node);
     list_push(&r->object->records, &r->of_object);
     count_record(q, r, true);
@@ -155,9 +156,26 @@ void handler_queue_put_parked(struct handler_queue *queue, struct handler_record
                               uint32_t runs, int64_t parked_us, struct str why)
 {
     set_state(queue, record, RECORD_PARKED);
+    handler_track_remove(&record->span);
+    record->span.track = NULL; /* also if it is delivered again: it is of this process alone */
     record->runs = runs;
     record->parked_us = parked_us;
     record->why = why.len ? xstrndup(why.at, why.len) : NULL;
+}
+
+void handler_queue_set_span(struct handler_record *record, const struct handler_span *span)
+{
+    record->span = *span;
+    list_init(&record->span.node);
+    handler_track_add(&record->span);
+}
+
+void handler_queue_put_span(struct handler_queue *queue, struct handler_record *record,
+                            uint64_t track, uint64_t after, uint64_t version)
+{
+    struct handler_span span = {.after = after, .version = version};
+    span.track = queue->tracks ? handler_tracks_numbered(queue->tracks, track) : NULL;
+    handler_queue_set_span(record, &span);
 }
 
 const char *handler_record_variable(const struct handler_record *record, const char *name)
@@ -184,6 +202,7 @@ static void free_record(struct handler_queue *q, struct handler_record *r)
     count_record(q, r, false);
     list_remove(&r->node);
     list_remove(&r->of_object);
+    handler_track_remove(&r->span);
     free(r->why);
     free(r);
     handler_object_release(q, object);
@@ -218,8 +237,12 @@ static void put_record(struct handler_queue *q, struct handler_record *r)
         return;
     r->begin = inf_state_queue_end(q->on_disk);
     buf_clear(&q->entry);
-    buf_printf(&q->entry, "R %" PRIu64 " %" PRId64 " %zu %zu %zu\n%s", r->id, r->time_us, key_len,
-               r->env_len, r->line_len, r->object->key);
+    buf_printf(&q->entry, "%c %" PRIu64 " %" PRId64 " %zu %zu %zu", r->span.track ? 'S' : 'R', r->id,
+               r->time_us, key_len, r->env_len, r->line_len);
+    if (r->span.track)
+        buf_printf(&q->entry, " %" PRIu64 " %" PRIu64 " %" PRIu64, r->span.track->number,
+                   r->span.after, r->span.version);
+    buf_printf(&q->entry, "\n%s", r->object->key);
     buf_put(&q->entry, r->text, r->env_len + r->line_len);
     inf_state_queue_add(q->on_disk, q->entry.bytes, q->entry.len); /* one piece of the state */
     if (r->state == RECORD_PARKED)

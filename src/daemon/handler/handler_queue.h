@@ -12,6 +12,8 @@
  * In the state on disk a queue is a log of entries, so that a record can end before older ones:
  *
  *     R ID TIME KEY-LENGTH ENV-LENGTH LINE-LENGTH\n KEY ENV LINE      a record
+ *     S ID TIME KEY-LENGTH ENV-LENGTH LINE-LENGTH TRACK AFTER VERSION\n KEY ENV LINE
+ *                                                                      likewise, with a span (handler_track.h)
  *     D ID\n                                                           it was delivered or dropped
  *     P ID RUNS TIME WHY-LENGTH\n WHY                                 it is parked
  *
@@ -37,6 +39,7 @@
 #include "base/siphash.h"
 #include "base/str.h"
 #include "base/timers.h"
+#include "daemon/handler/handler_track.h"
 
 enum {
     HANDLER_QUEUE_SLACK =
@@ -85,6 +88,7 @@ struct handler_record {
     bool alone;        /* not delivered together with others: see handler_batch.c */
     int64_t parked_us; /* when it was parked; 0: unknown */
     char *why;         /* owned; why it is parked; NULL: unknown, or not parked */
+    struct handler_span span; /* among the versions of its stream */
     size_t env_len, line_len;
     char text[]; /* environment, each "NAME=value" with its NUL; then the line with its newline */
 };
@@ -97,6 +101,7 @@ struct handler_queue {
     struct list records;             /* by id */
     struct inf_state_queue *on_disk; /* NULL: none */
     struct buf entry;                /* for put_record(): an entry of the log */
+    struct handler_tracks *tracks;   /* borrowed; NULL: records have none */
     uint64_t next_id;
     size_t counts[RECORD_STATES];
     size_t bytes;        /* of all records but parked ones */
@@ -104,6 +109,9 @@ struct handler_queue {
 };
 
 void handler_queue_init(struct handler_queue *queue, const struct siphash_key *hash_key);
+
+/* The record, which is collected, has this span. */
+void handler_queue_set_span(struct handler_record *record, const struct handler_span *span);
 
 /* Frees all records. What is on disk stays there. */
 void handler_queue_free(struct handler_queue *queue);
@@ -167,6 +175,10 @@ bool handler_queue_load(struct handler_queue *queue, struct str log);
  * waiting. */
 struct handler_record *handler_queue_put(struct handler_queue *queue, uint64_t id, struct str key,
                                          int64_t time_us, struct str env, struct str line);
+
+/* Such a record has a span in the track of that number, if that is known. */
+void handler_queue_put_span(struct handler_queue *queue, struct handler_record *record,
+                            uint64_t track, uint64_t after, uint64_t version);
 
 /* Such a record was parked. */
 void handler_queue_put_parked(struct handler_queue *queue, struct handler_record *record,

@@ -31,7 +31,8 @@ struct log_entry {
     size_t nth; /* in the log */
     char type;
     int64_t time_us;
-    struct str key, env, line; /* R */
+    struct str key, env, line; /* R, S */
+    uint64_t track, after, version; /* S */
     uint64_t runs;             /* P */
     struct str why;            /* P */
 };
@@ -66,9 +67,16 @@ static bool read_parked(struct str *rest, struct log_entry *ret)
     return why <= HANDLER_WHY_MAX && take_bytes(rest, why, &ret->why);
 }
 
+static bool read_span(struct str *rest, struct log_entry *ret)
+{
+    return read_number(rest, ' ', &ret->track) && read_number(rest, ' ', &ret->after) &&
+           read_number(rest, '\n', &ret->version);
+}
+
 static bool read_entry(struct str *rest, struct log_entry *ret)
 {
     uint64_t time, key, env, line;
+    bool spanned;
     if (rest->len < 2 || rest->at[1] != ' ')
         return false;
     ret->type = rest->at[0];
@@ -77,9 +85,11 @@ static bool read_entry(struct str *rest, struct log_entry *ret)
         return read_number(rest, '\n', &ret->id);
     if (ret->type == 'P')
         return read_parked(rest, ret);
-    if (ret->type != 'R' || !read_number(rest, ' ', &ret->id) || !read_number(rest, ' ', &time) ||
-        !read_number(rest, ' ', &key) || !read_number(rest, ' ', &env) ||
-        !read_number(rest, '\n', &line))
+    spanned = ret->type == 'S';
+    if (!(spanned || ret->type == 'R') || !read_number(rest, ' ', &ret->id) ||
+        !read_number(rest, ' ', &time) || !read_number(rest, ' ', &key) ||
+        !read_number(rest, ' ', &env) || !read_number(rest, spanned ? ' ' : '\n', &line) ||
+        (spanned && !read_span(rest, ret)))
         return false;
     ret->time_us = (int64_t)time;
     return take_bytes(rest, key, &ret->key) && !memchr(ret->key.at, '\0', ret->key.len) &&
@@ -95,16 +105,23 @@ static int compare_entries(const void *a, const void *b)
     return x->nth < y->nth ? -1 : 1;
 }
 
+static bool is_record(const struct log_entry *entry)
+{
+    return entry->type == 'R' || entry->type == 'S';
+}
+
 /* Adds the record of the @n entries with one id: the last ones count. */
 static void restore_record(struct handler_queue *q, const struct log_entry *entries, size_t n)
 {
     const struct log_entry *last = &entries[n - 1], *r = last;
     struct handler_record *record;
-    while (r > entries && r->type != 'R')
+    while (r > entries && !is_record(r))
         r--;
-    if (last->type == 'D' || r->type != 'R')
+    if (last->type == 'D' || !is_record(r))
         return;
     record = handler_queue_put(q, r->id, r->key, r->time_us, r->env, r->line);
+    if (r->type == 'S')
+        handler_queue_put_span(q, record, r->track, r->after, r->version);
     if (last->type == 'P')
         handler_queue_put_parked(q, record, (uint32_t)last->runs, last->time_us, last->why);
 }

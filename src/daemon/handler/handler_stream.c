@@ -453,6 +453,11 @@ static void stream_configure(struct handler *handler, const struct conf_handler 
         p->outdated = true;
 }
 
+static void stream_interrupt(struct handler *handler)
+{
+    stop_program(handler->part, "this replica no longer leads");
+}
+
 static void stream_close(struct handler *handler)
 {
     struct stream_part *p = handler->part;
@@ -478,6 +483,7 @@ const struct handler_kind handler_stream = {
     .permit = handler_program_permit,
     .advise = handler_program_advise,
     .configure = stream_configure,
+    .interrupt = stream_interrupt,
     .close = stream_close,
     .is_ready = stream_is_ready,
     .start = stream_start,

@@ -18,6 +18,7 @@
 
 #define QUEUE_PREFIX "handler "
 #define PAUSE_PREFIX "paused handler " /* such a queue exists while the handler is paused */
+#define TRACKS_PREFIX "positions of handler "
 
 #define for_each_handler(item, list)                                              \
     for (struct handler *item = container_of((list)->next, struct handler, node); \
@@ -25,9 +26,16 @@
 
 /* ---- queues in the state ---- */
 
+bool handlers_queue_has_tracks(const char *queue_name)
+{
+    return strncmp(queue_name, TRACKS_PREFIX, strlen(TRACKS_PREFIX)) == 0;
+}
+
 const char *handlers_queue_owner(const char *queue_name)
 {
     size_t len = strlen(QUEUE_PREFIX), pause_len = strlen(PAUSE_PREFIX);
+    if (handlers_queue_has_tracks(queue_name))
+        return queue_name + strlen(TRACKS_PREFIX);
     if (strncmp(queue_name, PAUSE_PREFIX, pause_len) == 0)
         return queue_name + pause_len;
     return strncmp(queue_name, QUEUE_PREFIX, len) == 0 ? queue_name + len : NULL;
@@ -44,7 +52,8 @@ struct handler *handlers_find(const struct handlers *handlers, const char *name)
 bool handlers_use_queue(const struct handlers *handlers, const char *name)
 {
     const char *owner = handlers_queue_owner(name);
-    return owner && handlers_find(handlers, owner);
+    return owner && handlers_find(handlers, owner) &&
+           (handlers->host.replicated || !handlers_queue_has_tracks(name));
 }
 
 static struct inf_state_queue *open_queue(const struct handlers *hs, const char *prefix,
@@ -89,6 +98,8 @@ void handlers_pause(struct handlers *handlers, struct handler *handler, bool pau
 void handlers_save_again(struct handlers *handlers)
 {
     for_each_handler(h, &handlers->handlers) {
+        if (h->queue.tracks)
+            handler_tracks_save(h->queue.tracks, /* again= */ true);
         handler_queue_rewrite(&h->queue);
         if (h->paused)
             save_pause(handlers, h);
@@ -150,6 +161,9 @@ static void remove_handler(struct handlers *hs, struct handler *h)
     if (h->queue.on_disk)
         inf_state_queue_drop(h->queue.on_disk);
     h->queue.on_disk = NULL;
+    if (h->tracks.on_disk)
+        inf_state_queue_drop(h->tracks.on_disk);
+    h->tracks.on_disk = NULL;
     h->paused = false;
     save_pause(hs, h);
 }
@@ -181,11 +195,15 @@ static void set_handler(struct handlers *hs, const struct handler_settings *sett
 {
     struct filter *filter = filter_make(&settings->filter, NULL);
     struct handler *h = handlers_find(hs, settings->name);
+    struct handler_saved saved = {0};
     if (h) {
         handler_configure(h, settings, filter);
         return;
     }
-    h = handler_new(&hs->host, settings, filter, open_queue(hs, QUEUE_PREFIX, settings->name));
+    saved.queue = open_queue(hs, QUEUE_PREFIX, settings->name);
+    if (hs->host.replicated)
+        saved.tracks = open_queue(hs, TRACKS_PREFIX, settings->name);
+    h = handler_new(&hs->host, settings, filter, &saved);
     list_push(&hs->handlers, &h->node);
     restore_pause(hs, h);
     journal_add_output(hs->host.journal, &h->output);

@@ -35,6 +35,9 @@ bool handlers_use_queue(const struct handlers *handlers, const char *name);
 /* The name of the handler whose queue has this name; NULL: it is not a queue of a handler. */
 const char *handlers_queue_owner(const char *queue_name);
 
+/* Whether it has what handler_tracks_save() writes, rather than records. */
+bool handlers_queue_has_tracks(const char *queue_name);
+
 /* NULL: none has this name. */
 struct handler *handlers_find(const struct handlers *handlers, const char *name);
 

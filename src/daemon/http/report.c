@@ -154,6 +154,26 @@ static void put_state(struct daemon *d, struct buf *out)
     buf_puts(out, " ago\n");
 }
 
+/* "leader, Lease renewed 1s ago" or "standby, host_1_2 leads". A standby is as ready as the leader. */
+static void put_replica(const struct daemon *d, bool verbose, struct buf *out)
+{
+    struct replica_status s;
+    replica_status(&d->replica, &s);
+    if (!s.exists || (!verbose && !s.reason))
+        return;
+    buf_printf(out, "[+] replica %s: %s", s.identity, s.role);
+    if (s.leads) {
+        buf_puts(out, ", Lease renewed ");
+        put_age(out, s.renewed_ago_ms);
+        buf_puts(out, " ago");
+    } else if (s.holder[0]) {
+        buf_printf(out, ", %s leads", s.holder);
+    }
+    if (s.reason)
+        buf_printf(out, ": %s", s.reason);
+    buf_putc(out, '\n');
+}
+
 bool report_ready(struct daemon *d, bool verbose, struct buf *out)
 {
     struct ready_page page = {.out = out, .verbose = verbose, .ready = true};
@@ -173,6 +193,7 @@ bool report_ready(struct daemon *d, bool verbose, struct buf *out)
     if (!d->options.ad_hoc)
         journal_each_log(&d->journal, false, put_log, &page);
     handlers_each(&d->handlers, put_handler, &page);
+    put_replica(d, verbose, out);
     if (d->saved.state && verbose)
         put_state(d, out);
     buf_puts(out, page.ready ? "ready\n" : "not ready\n");
@@ -364,6 +385,29 @@ static void dump_state(struct daemon *d, struct buf *out)
     buf_putc(out, '}');
 }
 
+/* Nothing if it is the only one. */
+static void dump_replica(const struct daemon *d, struct buf *out)
+{
+    struct replica_status s;
+    replica_status(&d->replica, &s);
+    if (!s.exists)
+        return;
+    buf_puts(out, ",\"replica\":{");
+    put_member(out, "group", s.group);
+    buf_putc(out, ',');
+    put_member(out, "identity", s.identity);
+    buf_putc(out, ',');
+    put_member(out, "role", s.role);
+    buf_putc(out, ',');
+    put_member(out, "holder", s.holder);
+    put_number(out, "acquisitions", s.acquisitions);
+    if (s.reason) {
+        buf_putc(out, ',');
+        put_member(out, "error", s.reason);
+    }
+    buf_putc(out, '}');
+}
+
 static void put_process(struct buf *out)
 {
     double resident = metrics_resident_bytes(), cpu = metrics_cpu_seconds();
@@ -401,6 +445,7 @@ void report_dump(struct daemon *d, bool with_records, struct buf *out)
     put_number(out, "event_streams", d->web.events.count);
     put_process(out);
     dump_state(d, out);
+    dump_replica(d, out);
     buf_puts(out, ",\"watches\":[\n");
     list_for_each(node, &d->watchers) {
         buf_puts(out, comma);

@@ -33,6 +33,7 @@ struct daemon_values {
     bool state_active;
     struct inf_state_info state; /* zero without state on disk */
     uint64_t state_written_us;
+    struct replica_status replica;
     bool reload_succeeded;
     uint64_t reloaded_us;
     uint64_t worst_tick_us, worst_tick_cpu_us;
@@ -227,7 +228,7 @@ static const struct family families[] = {
      OF_HANDLER(counters.coalesced)},
     {"informerd_handler_skipped_total", METRICS_COUNTER,
      "Records dropped because the queue was full.", OF_HANDLER(counters.skipped)},
-    {"informerd_handler_gaps_total", METRICS_COUNTER, "Number of times that records were dropped.",
+    {"informerd_handler_gaps_total", METRICS_COUNTER, "Number of times that records were dropped, or that a leader does not know what the last one has not delivered.",
      OF_HANDLER(counters.gaps)},
 
     {"informerd_backlog_bytes", METRICS_GAUGE,
@@ -256,6 +257,11 @@ static const struct family families[] = {
     {"informerd_state_last_write_timestamp_seconds", METRICS_GAUGE,
      "Time of the last write to the state, in seconds since 1970; 0 if there was none.", DAEMON, US,
      FIELD(daemon_values, state_written_us)},
+    {"informerd_replica_leader", METRICS_GAUGE,
+     "1 if this replica is the leader of its group, and delivers (option replica).",
+     OF_DAEMON(replica.leads)},
+    {"informerd_replica_acquisitions_total", METRICS_COUNTER,
+     "Number of times that this replica became the leader.", OF_DAEMON(replica.acquisitions)},
     {"informerd_config_last_reload_successful", METRICS_GAUGE,
      "1 if the last load of the configuration succeeded.", OF_DAEMON(reload_succeeded)},
     {"informerd_config_last_reload_timestamp_seconds", METRICS_GAUGE,
@@ -416,6 +422,7 @@ static void collect_daemon(struct metrics_page *p, struct daemon *d)
         v->state_active = inf_state_is_active(d->saved.state);
         v->state_written_us = (uint64_t)v->state.written_us;
     }
+    replica_status(&d->replica, &v->replica);
     v->reload_succeeded = !d->reload_failed;
     v->reloaded_us = (uint64_t)d->reloaded_us;
     /* each client and the daemon run a part of each iteration and measure it */

@@ -186,6 +186,8 @@ static void write_change(struct journal *j, struct journal_watch *watch,
     change.lines = lines = diff ? line_diffs_make(diff, event) : NULL;
     change.stamp.seq = seq_take(j->seq);
     change.stamp.log = j->seq->log;
+    change.stream = watch->info->stream;
+    change.cache_version = watch->info->cache_version;
     watch->events[event->verb]++;
     if (before && event->verb == INF_MODIFIED) {
         change.old_rv = before->rv;
@@ -285,6 +287,14 @@ void journal_gap(struct journal *journal, struct journal_watch *watch, const cha
     watch->gaps++;
     watch->compared |= relist;
     write_note(journal, watch, &note, gap->received_us);
+}
+
+void journal_position(struct journal *journal, const struct journal_watch *watch,
+                      const char *stream, const char *version)
+{
+    for_each_output(output, &journal->outputs)
+        if (output->ops->position && filter_accepts_watch(output->filter, watch->info->id.name))
+            output->ops->position(output, &watch->info->id, stream, version);
 }
 
 void journal_freshness(struct journal *journal, struct journal_watch *watch, const char *ns,

@@ -70,6 +70,10 @@ struct journal_output_ops {
     /* The same for a record of the daemon; NULL: it gets none. @watch NULL: about the daemon itself. */
     void (*put_note)(struct journal_output *output, const struct note *note,
                      const struct stamp *stamp, const struct watch_id *watch);
+    /* @watch has reported everything of @stream up to @version. NULL: the server has returned to an older state, and
+     * versions of before can't be compared with later ones. The operation may be NULL. */
+    void (*position)(struct journal_output *output, const struct watch_id *watch,
+                     const char *stream, const char *version);
     /* The numbers are reserved: adds what it got to the state on disk, if there is one. */
     void (*save)(struct journal_output *output);
     /* What it added is saved: it may be used. */
@@ -183,6 +187,9 @@ void journal_event(struct journal *journal, struct journal_watch *watch,
 /* @ns is the namespace of the stream; NULL: all namespaces of the watch. */
 void journal_gap(struct journal *journal, struct journal_watch *watch, const char *ns,
                  const struct inf_gap *gap);
+/* See event_consumer.h. */
+void journal_position(struct journal *journal, const struct journal_watch *watch,
+                      const char *stream, const char *version);
 void journal_freshness(struct journal *journal, struct journal_watch *watch, const char *ns,
                        const struct inf_freshness *freshness);
 /* @version NULL: several streams have no common version. */

@@ -72,6 +72,11 @@ static void watch_gap(struct event_subscription *s, const char *ns, const struct
     journal_gap(journal_of(s), watch_of(s), ns, gap);
 }
 
+static void watch_position(struct event_subscription *s, const char *stream, const char *version)
+{
+    journal_position(journal_of(s), watch_of(s), stream, version);
+}
+
 static void watch_freshness(struct event_subscription *s, const char *ns,
                             const struct inf_freshness *freshness)
 {
@@ -102,6 +107,7 @@ const struct event_consumer_ops journal_consumer = {
     .watch_replaces = watch_replaces,
     .event = watch_event,
     .gap = watch_gap,
+    .position = watch_position,
     .freshness = watch_freshness,
     .synced = watch_synced,
     .restarted = watch_restarted,

@@ -19,6 +19,7 @@ enum {
     HTTP_CONFLICT = 409,
     RELEASED_S = 1, /* duration of a Lease without holder: the API requires one */
     SECOND_MS = 1000,
+    RELEASE_MS = 3000, /* LIMIT: after it a stop does not wait any more */
 };
 
 static const struct sm_state elector_states[] = {
@@ -357,7 +358,10 @@ void elector_stop(struct elector *elector)
 {
     if (elector->sm.state == ELECTOR_LEADING) {
         sm_move(&elector->sm, ELECTOR_RELEASING, "stop");
-        timer_start(elector->clock, &elector->deadline, elector->settings.renew_deadline_ms);
+        timer_start(elector->clock, &elector->deadline,
+                    elector->settings.renew_deadline_ms < RELEASE_MS
+                        ? elector->settings.renew_deadline_ms
+                        : RELEASE_MS);
         send_next(elector);
     } else if (elector->sm.state == ELECTOR_STANDBY) {
         if (elector->request != ELECTOR_NONE)

@@ -121,7 +121,7 @@ bool elector_leads(const struct elector *elector);
 void elector_publish(struct elector *elector);
 
 /* Releases the Lease if it leads; then calls on_stopped(), possibly before it returns. Gives up after
- * renew_deadline. */
+ * three seconds, or renew_deadline if that is shorter. */
 void elector_stop(struct elector *elector);
 
 /* Frees what it knows; also without elector_stop(), then the Lease is not released. */

@@ -128,6 +128,13 @@ void event_channel_gap(struct event_channel *channel, const char *ns, const stru
             s->consumer->ops->gap(s, ns, gap);
 }
 
+void event_channel_position(struct event_channel *channel, const char *stream, const char *version)
+{
+    for_each_subscription(s, channel)
+        if (s->consumer->ops->position)
+            s->consumer->ops->position(s, stream, version);
+}
+
 void event_channel_freshness(struct event_channel *channel, const char *ns,
                              const struct inf_freshness *freshness)
 {

@@ -33,6 +33,8 @@ struct watch_info {
     bool ignore_heartbeats; /* the option `ignore` */
     bool ignore_unchanged;
     const struct noise *noise; /* what else it ignores; NULL: nothing */
+    const char *stream; /* the stream of the event that is delivered: its namespace and a digest of what it selects */
+    const char *cache_version; /* the resource version of the copy then */
     bool resumed; /* it continues with the objects of an earlier run, at least in one namespace */
 };
 
@@ -71,6 +73,10 @@ struct event_consumer_ops {
                   const char *reason);
     /* @ns is the namespace of the stream; NULL: all namespaces of the watch. */
     void (*gap)(struct event_subscription *subscription, const char *ns, const struct inf_gap *gap);
+    /* Everything of @stream (see struct watch_info) up to @version was delivered. NULL: the server has returned to an
+     * older state, whose versions can't be compared with those of before. */
+    void (*position)(struct event_subscription *subscription, const char *stream,
+                     const char *version);
     void (*freshness)(struct event_subscription *subscription, const char *ns,
                       const struct inf_freshness *freshness);
     /* Once for each watch. @version NULL: several streams have no common version. */

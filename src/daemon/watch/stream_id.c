@@ -11,6 +11,7 @@
 
 #include "informer/state.h"
 
+#include "base/alloc.h"
 #include "base/buf.h"
 #include "base/siphash.h"
 #include "daemon/watch/watcher.h"
@@ -94,6 +95,19 @@ char *stream_id_make(const struct watch_stream *stream)
     shorten(&id, form, PART_MAX);
     buf_putc(&id, '\0');
     return id.bytes;
+}
+
+char *stream_id_track(const struct watch_stream *stream)
+{
+    static const struct siphash_key fixed = {UINT64_C(0x696e666f726d6572), 4};
+    struct inf_watch watch = watch_stream_watch(stream->watcher->conf, stream->ns);
+    struct buf form = {0};
+    char *track;
+    put_shape(&form, &watch);
+    track = xasprintf("%s %08" PRIx32, stream->ns ? stream->ns : "*",
+                      (uint32_t)siphash13(&fixed, form.bytes, form.len));
+    buf_free(&form);
+    return track;
 }
 
 /* ---- reading ---- */

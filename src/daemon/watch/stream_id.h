@@ -32,6 +32,10 @@ enum stream_match {
 /* The id of @stream now. The caller frees it. */
 char *stream_id_make(const struct watch_stream *stream);
 
+/* The name of @stream for other processes: its namespace, or "*", and a digest of the form. The caller frees
+ * it. */
+char *stream_id_track(const struct watch_stream *stream);
+
 /* The value of the line @name, borrowed from @id; "-" if there is none. */
 struct str stream_id_part(const char *id, const char *name);
 

@@ -15,6 +15,7 @@
 #include "base/alloc.h"
 #include "base/base.h"
 #include "daemon/daemon_log.h"
+#include "daemon/watch/stream_id.h"
 #include "daemon/watch/watcher.h"
 
 static const struct sm_state stream_states[] = {
@@ -108,6 +109,20 @@ static struct watch_stream *stream_of(struct inf_handler *handler)
     return container_of(handler, struct watch_stream, handler);
 }
 
+static const char *track_of(struct watch_stream *stream)
+{
+    if (!stream->track)
+        stream->track = stream_id_track(stream);
+    return stream->track;
+}
+
+void watch_stream_report_position(struct watch_stream *stream)
+{
+    const char *version = stream->informer ? inf_handler_position(&stream->handler) : NULL;
+    if (version)
+        event_channel_position(&stream->watcher->channel, track_of(stream), version);
+}
+
 static void on_event(struct inf_handler *handler, struct inf_informer *informer,
                      const struct inf_event *event)
 {
@@ -128,6 +143,9 @@ static void on_event(struct inf_handler *handler, struct inf_informer *informer,
     else if (event->verb == INF_DELETED && left_selection_for_certain(stream, event))
         reason = SELECTION_LEFT;
     watcher_resolve(w, event->origin != INF_LIVE);
+    w->channel.info.stream = track_of(stream);
+    w->channel.info.cache_version =
+        inf_store_resource_version(inf_informer_store(stream->informer));
     event_channel_event(&w->channel, &reported, reason);
     saved_stream_note(stream, event);
 }
@@ -154,6 +172,8 @@ static void on_gap(struct inf_handler *handler, struct inf_informer *informer,
 {
     struct watch_stream *stream = stream_of(handler);
     (void)informer;
+    if (gap->reason == INF_GAP_REWIND)
+        event_channel_position(&stream->watcher->channel, track_of(stream), NULL);
     if (!watch_stream_is_leaving(stream) || stream->sm.state == STREAM_ENDED)
         watch_stream_gap(stream, gap);
 }
@@ -162,6 +182,7 @@ static void on_synced(struct inf_handler *handler, struct inf_informer *informer
 {
     struct watch_stream *stream = stream_of(handler);
     (void)informer;
+    watch_stream_report_position(stream);
     watcher_check_synced(stream->watcher);
 }
 
@@ -197,6 +218,7 @@ static void on_batch_end(struct inf_handler *handler, struct inf_informer *infor
     struct watch_stream *stream = stream_of(handler);
     (void)informer;
     stream->watcher->info_is_current = false; /* discovery may run before the next batch */
+    watch_stream_report_position(stream);
     saved_stream_batch_end(stream);
     event_consumers_flush(stream->watcher->channel.consumers);
     if (watch_stream_is_over(stream))
@@ -284,6 +306,8 @@ void watch_stream_change(struct watch_stream *stream, const char *ns, const char
     char *copy = ns ? xstrdup(ns) : NULL;
     free(stream->ns);
     stream->ns = copy;
+    free(stream->track);
+    stream->track = NULL;
     watch = watch_stream_watch(stream->watcher->conf, stream->ns);
     if (stream->informer && inf_informer_change(stream->informer, &watch, why, &err) < 0)
         abort(); /* UNTESTED: watcher_check() has found it good */
@@ -369,5 +393,6 @@ void watch_stream_free(struct watch_stream *stream)
     list_remove(&stream->node);
     watch_stream_close(stream);
     free(stream->ns);
+    free(stream->track);
     free(stream);
 }

@@ -33,6 +33,7 @@ struct watch_stream {
     struct list node; /* in the watcher's `streams` */
     struct watcher *watcher;
     char *ns;                      /* NULL: all namespaces */
+    char *track; /* stream_id_track(); NULL: to be made */
     struct inf_informer *informer; /* NULL: not open */
     struct inf_handler handler;
     struct sm sm; /* enum watch_stream_state */
@@ -67,6 +68,10 @@ void watch_stream_change(struct watch_stream *stream, const char *ns, const char
 
 /* Reports that events of this stream may be missing: a RELIST or GAP record with its namespace. */
 void watch_stream_gap(const struct watch_stream *stream, const struct inf_gap *gap);
+
+/* Reports to consumers up to which version they have received everything. That happens after each batch of events; a
+ * bookmark of the server is no event. */
+void watch_stream_report_position(struct watch_stream *stream);
 
 /* Takes over the objects of @other and frees it. A watch_stream_change() to all namespaces must follow. */
 void watch_stream_merge(struct watch_stream *stream, struct watch_stream *other);

@@ -235,7 +235,7 @@ static const struct bad bad_keys[] = {
     {"path: /x\n", "x.conf:1:1: unknown key 'path'; it belongs to socket, event_logs[]\n"},
     {"resync: 5m\n",
      "x.conf:1:1: unknown key 'resync'; valid keys: state_dir, socket, http, api, log, "
-     "core_dumps, state, memory, cache, shard, latency, drain_timeout, clusters, watches, "
+     "core_dumps, state, memory, cache, shard, replica, latency, drain_timeout, clusters, watches, "
      "event_logs, handlers, levels\n"},
     {OF_WATCH "optional: perhaps\n",
      "x.conf:3:15: watches[0].optional: 'perhaps' is neither true nor false\n"},
@@ -246,7 +246,7 @@ static const struct bad bad_keys[] = {
      "x.conf:1:14: event_logs[0]: missing key 'path'; for example 'path: stdout'\n"},
     {"\"a\\eb\": 1\n",
      "x.conf:1:1: unknown key 'a\\u001bb'; valid keys: state_dir, socket, "
-     "http, api, log, core_dumps, state, memory, cache, shard, latency, drain_timeout, clusters, watches, "
+     "http, api, log, core_dumps, state, memory, cache, shard, replica, latency, drain_timeout, clusters, watches, "
      "event_logs, handlers, levels\n"},
 };
 
@@ -301,6 +301,19 @@ static const struct bad bad_values[] = {
      "5m or 500ms\n"},
     {"shard: {index: 4, count: 4}\n",
      "x.conf:1:16: shard.index: there is no shard 4 of 4; use 0 to 3\n"},
+    {"replica: {group: a, lease_duration: 2500ms, renew_deadline: 2500ms, retry_period: 2500ms}\n",
+     "x.conf:1:37: replica.lease_duration: is not a whole number of seconds\n"
+     "x.conf:1:61: replica.renew_deadline: must be shorter than lease_duration: otherwise two replicas may "
+     "deliver at the same time\n"
+     "x.conf:1:83: replica.retry_period: must be shorter than renew_deadline\n"},
+    {"replica: {group: a, cluster: other}\n",
+     "x.conf:1:30: replica.cluster: unknown cluster 'other'\n"},
+    {"replica: {cluster: other}\n",
+     "x.conf:1:20: replica.cluster: needs the key 'group'\n"},
+    {"replica: {group: a, mode: active}\n"
+     "handlers: [{name: h, exec: [/bin/true]}]\n",
+     "x.conf:2:28: handlers[0].exec: with replica.mode: active each replica would deliver each change, "
+     "and exec does not remove duplicates; use mode: leader\n"},
     {"shard: {index: 0, count: 0}\n",
      "x.conf:1:26: shard.count: '0' is out of range (1 to 1024)\n"},
     {"latency: 2s\n", "x.conf:1:10: latency: '2s' is out of range (0s to 1s)\n"},
