@@ -13,6 +13,7 @@
 #include "base/err.h"
 #include "base/json/json.h"
 #include "base/text/json_decode.h"
+#include "daemon/record/record_shorten.h"
 
 /* The members of a record that are used. */
 enum member {
@@ -29,17 +30,25 @@ enum member {
     M_UID,
     M_RV,
     M_OBJECT,
-    M_DIFF,
     M_TRUNCATED,
     MEMBERS,
 };
 
 static const char *const member_names[MEMBERS] = {
-    [M_LOG] = "log",           [M_SEQ] = "seq",     [M_TYPE] = "type",
-    [M_CLUSTER] = "cluster",   [M_WATCH] = "watch", [M_GROUP] = "group",
-    [M_RESOURCE] = "resource", [M_KIND] = "kind",   [M_NAMESPACE] = "namespace",
-    [M_NAME] = "name",         [M_UID] = "uid",     [M_RV] = "rv",
-    [M_OBJECT] = "object",     [M_DIFF] = "diff",   [M_TRUNCATED] = "truncated",
+    [M_LOG] = "log",
+    [M_SEQ] = "seq",
+    [M_TYPE] = "type",
+    [M_CLUSTER] = "cluster",
+    [M_WATCH] = "watch",
+    [M_GROUP] = "group",
+    [M_RESOURCE] = "resource",
+    [M_KIND] = "kind",
+    [M_NAMESPACE] = "namespace",
+    [M_NAME] = "name",
+    [M_UID] = "uid",
+    [M_RV] = "rv",
+    [M_OBJECT] = "object",
+    [M_TRUNCATED] = "truncated",
 };
 
 struct record {
@@ -167,23 +176,6 @@ static char *key_of(const struct kafka_message_options *options, const struct re
     return name_key_of(r);
 }
 
-/* The record without the object and, if that is not enough, without the diff. */
-static void put_shortened(struct buf *out, struct str line, const struct record *r, size_t limit)
-{
-    bool without_diff = line.len - r->members[M_OBJECT].len > limit;
-    struct json_walk walk;
-    struct json_member m;
-    buf_putc(out, '{');
-    json_walk_start(&walk, line);
-    while (json_walk_next(&walk, &m)) {
-        if (str_eq(m.key, str_of("object")) || str_eq(m.key, str_of("truncated")) ||
-            (without_diff && str_eq(m.key, str_of("diff"))))
-            continue;
-        buf_printf(out, "\"%.*s\":%.*s,", (int)m.key.len, m.key.at, (int)m.value.len, m.value.at);
-    }
-    buf_puts(out, "\"truncated\":true}");
-}
-
 static int set_value(const struct kafka_message_options *options, struct str line, size_t limit,
                      const struct record *r, struct kafka_message *m, struct inf_error *err)
 {
@@ -198,7 +190,7 @@ static int set_value(const struct kafka_message_options *options, struct str lin
     m->is_shortened = cut;
     if (m->value.len <= limit)
         return 0;
-    put_shortened(&m->shortened, line, r, limit);
+    record_shorten(&m->shortened, line, limit);
     m->is_shortened = true;
     m->value = (struct str){m->shortened.bytes, m->shortened.len};
     return 0;

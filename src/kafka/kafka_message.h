@@ -45,7 +45,7 @@ int kafka_topic_check(const char *topic, struct inf_error *err);
 
 /*
  * Makes the message of @line, a record without its newline, which must outlive it; the caller frees it. A value of more than @limit bytes
- * is shortened: the object is omitted, and the record has "truncated":true. Returns 0; -INF_EPROTO if it is no record of a change;
+ * is shortened by record_shorten(). Returns 0; -INF_EPROTO if it is no record of a change;
  * or -INF_ECONF if the record has no object, which `compact` needs.
  */
 int kafka_message_make(const struct kafka_message_options *options, struct str line, size_t limit,

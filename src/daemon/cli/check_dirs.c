@@ -88,7 +88,9 @@ static char *check_handler(const struct conf_handler *handler)
 {
     const struct handler_kind *kind = handler_kind_of(handler);
     char *why = kind->advise ? kind->advise(handler) : NULL;
-    char *line = why ? xasprintf("handler '%s': %s", handler->name, why) : NULL;
+    char *line =
+        why ? xasprintf("%s '%s': %s", kind->is_sink ? "sink" : "handler", handler->name, why)
+            : NULL;
     free(why);
     return line;
 }
@@ -122,4 +124,6 @@ void check_dirs(const struct conf *conf, void (*warn)(void *ctx, const char *lin
     check_one(check_readers(conf), warn, ctx);
     for (size_t i = 0; i < conf->n_handlers; i++)
         check_one(check_handler(&conf->handlers[i]), warn, ctx);
+    for (size_t i = 0; i < conf->n_sinks; i++)
+        check_one(check_handler(&conf->sinks[i]), warn, ctx);
 }

@@ -123,6 +123,8 @@ static int check_files(const struct conf *conf, const char *path, struct buf *ou
                    conf->n_event_logs == 1 ? "" : "s");
         if (conf->n_handlers)
             buf_printf(out, ", %zu handler%s", conf->n_handlers, conf->n_handlers == 1 ? "" : "s");
+        if (conf->n_sinks)
+            buf_printf(out, ", %zu sink%s", conf->n_sinks, conf->n_sinks == 1 ? "" : "s");
         buf_putc(out, '\n');
         conf_warnings(conf, put_warning, out);
         check_dirs(conf, put_warning, out);

@@ -303,6 +303,22 @@ struct conf_batch {
     uint64_t within_ms;
 };
 
+struct conf_nats {
+    struct conf_head head;
+    char *url;    /* one or several, separated by commas */
+    char *stream; /* its name */
+    char *subject;
+    char *credentials; /* a .creds file */
+    char *nkey_file;
+    char *user, *password_file;
+    char *token_file;
+    char *ca_file, *cert_file, *key_file;
+    bool tls_first;
+    char *inbox;  /* NULL: _INBOX */
+    char *domain; /* of JetStream; NULL: that of the server */
+};
+
+/* An entry of `handlers` or of `sinks`, which differ in their options and defaults. */
 struct conf_handler {
     struct conf_head head;
     char *name;
@@ -318,7 +334,8 @@ struct conf_handler {
     struct conf_limits limits;
     struct conf_webhook webhook;
     bool client;
-    char *reader; /* NULL: none */
+    char *reader;          /* NULL: none */
+    struct conf_nats nats; /* only of sinks */
     struct conf_batch batch;
     uint64_t rate;     /* runs a minute; 0: no limit */
     unsigned deliver;  /* enum handler_deliver */
@@ -352,6 +369,8 @@ struct conf {
     size_t n_event_logs;
     struct conf_handler *handlers;
     size_t n_handlers;
+    struct conf_handler *sinks;
+    size_t n_sinks;
     struct conf_level *levels;
     size_t n_levels;
 

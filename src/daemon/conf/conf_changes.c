@@ -101,6 +101,14 @@ void conf_put_changes(const struct conf *before, const struct conf *now, struct 
         now->n_handlers,
         "handler",
     };
+    struct list_pair sinks = {
+        conf_option_find(&conf_table, "sinks")->table,
+        (const char *)before->sinks,
+        (const char *)now->sinks,
+        before->n_sinks,
+        now->n_sinks,
+        "sink",
+    };
     struct list_pair readers = {
         conf_option_find(api, "readers")->table,
         (const char *)before->api.readers,
@@ -111,5 +119,6 @@ void conf_put_changes(const struct conf *before, const struct conf *now, struct 
     };
     put_list(&logs, true, out); /* those added and removed are counted with the watches */
     put_list(&handlers, false, out);
+    put_list(&sinks, false, out);
     put_list(&readers, false, out);
 }

@@ -84,6 +84,7 @@ static const struct keyed_list watches = {"watches", "name", "watch",
 static const struct keyed_list event_logs = {"event_logs", "path", "event log",
                                              "each event log needs its own file"};
 static const struct keyed_list handlers = {"handlers", "name", "handler", "choose another name"};
+static const struct keyed_list sinks = {"sinks", "name", "sink", "choose another name"};
 static const struct keyed_list levels = {"levels", "name", "rule", "choose another name"};
 
 /* The entries of such a list in a configuration. */
@@ -338,6 +339,8 @@ static void check_handler_kind(struct conf_reader *reader, const struct conf *co
     size_t set = 0;
     for (size_t i = 0; handler_kinds[i]; i++) {
         bool is_set = handler_kinds[i]->is_set(h);
+        if (handler_kinds[i]->is_sink)
+            continue;
         if (!i || strcmp(handler_kinds[i]->name, handler_kinds[i - 1]->name) != 0)
             buf_printf(&names, "%s%s", i ? ", " : "", handler_kinds[i]->name);
         set += is_set;
@@ -367,6 +370,32 @@ static void check_handlers(struct conf_reader *reader, const struct conf *conf)
         check_watches_of(reader, conf, "handlers", h->head.node, &h->filter.watches);
         check_handler_kind(reader, conf, h);
         check_handler_reader(reader, conf, h);
+    }
+}
+
+/* A sink has its queue under the same name as a handler would. */
+static void check_sink_name(struct conf_reader *reader, const struct conf *conf,
+                            const struct conf_handler *sink)
+{
+    for (size_t i = 0; sink->name && i < conf->n_handlers; i++)
+        if (cstr_eq(conf->handlers[i].name, sink->name))
+            conf_entry_error(reader, conf, "sinks", sink->head.node, "name",
+                             "a handler has the name '%s', too; choose another name", sink->name);
+}
+
+static void check_sinks(struct conf_reader *reader, const struct conf *conf)
+{
+    for (size_t i = 0; i < conf->n_sinks; i++) {
+        const struct conf_handler *sink = &conf->sinks[i];
+        const struct handler_kind *kind = handler_kind_of(sink);
+        struct inf_error err;
+        check_watches_of(reader, conf, "sinks", sink->head.node, &sink->filter.watches);
+        check_sink_name(reader, conf, sink);
+        if (!kind)
+            conf_entry_error(reader, conf, "sinks", sink->head.node, "nats",
+                             "url and stream are required");
+        else if (kind->check && kind->check(sink, &err) < 0)
+            conf_entry_error(reader, conf, "sinks", sink->head.node, kind->name, "%s", err.text);
     }
 }
 
@@ -468,6 +497,7 @@ void conf_finalize(struct conf_reader *reader, struct conf *conf)
     check_unique(reader, conf, &watches);
     check_unique(reader, conf, &event_logs);
     check_unique(reader, conf, &handlers);
+    check_unique(reader, conf, &sinks);
     check_unique(reader, conf, &levels);
     conf_levels_check(reader, conf);
     conf_api_check(reader, conf);
@@ -479,6 +509,7 @@ void conf_finalize(struct conf_reader *reader, struct conf *conf)
     }
     check_event_logs(reader, conf);
     check_handlers(reader, conf);
+    check_sinks(reader, conf);
     check_shard(reader, conf);
     conf_replica_check(reader, conf);
 }
@@ -489,7 +520,7 @@ void conf_warnings(const struct conf *conf, void (*warn)(void *ctx, const char *
 {
     if (!conf->n_watches)
         warn(ctx, "the configuration has no watches; there is nothing to do");
-    else if (!conf->n_event_logs && !conf->n_handlers)
+    else if (!conf->n_event_logs && !conf->n_handlers && !conf->n_sinks)
         warn(ctx, "the configuration has no event_logs; changes are not logged");
     for (size_t i = 0; i < conf->n_clusters; i++) {
         const struct conf_cluster *cluster = &conf->clusters[i];

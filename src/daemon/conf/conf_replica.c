@@ -26,13 +26,15 @@ bool conf_replica_has_lease(const struct conf *conf)
 
 void conf_replica_complete(struct conf *conf)
 {
-    if (conf->replica.group && !conf->replica.cluster && conf->n_clusters == 1 && conf->clusters[0].name)
+    if (conf->replica.group && !conf->replica.cluster && conf->n_clusters == 1 &&
+        conf->clusters[0].name)
         conf->replica.cluster = xstrdup(conf->clusters[0].name);
 }
 
-__attribute__((format(printf, 4, 5))) static void
-replica_error(struct conf_reader *reader, const struct conf *conf, const char *key, const char *fmt,
-              ...)
+__attribute__((format(printf, 4, 5))) static void replica_error(struct conf_reader *reader,
+                                                                const struct conf *conf,
+                                                                const char *key, const char *fmt,
+                                                                ...)
 {
     const struct yaml_node *section = conf->replica.head.node, *node = yaml_get(section, key);
     size_t before = conf_reader_enter(reader, "replica");
@@ -71,9 +73,10 @@ static void check_times(struct conf_reader *reader, const struct conf *conf)
     if (r->lease_duration_ms % SECOND_MS)
         replica_error(reader, conf, "lease_duration", "is not a whole number of seconds");
     if (r->renew_deadline_ms >= r->lease_duration_ms)
-        replica_error(reader, conf, "renew_deadline",
-                      "must be shorter than lease_duration: otherwise two replicas may deliver at the "
-                      "same time");
+        replica_error(
+            reader, conf, "renew_deadline",
+            "must be shorter than lease_duration: otherwise two replicas may deliver at the "
+            "same time");
     if (r->retry_period_ms >= r->renew_deadline_ms)
         replica_error(reader, conf, "retry_period", "must be shorter than renew_deadline");
 }
@@ -85,10 +88,11 @@ static void check_active(struct conf_reader *reader, const struct conf *conf)
         const struct conf_handler *h = &conf->handlers[i];
         const struct handler_kind *kind = handler_kind_of(h);
         if (kind && !kind->removes_duplicates)
-            conf_entry_error(reader, conf, "handlers", h->head.node, kind->name,
-                             "with replica.mode: active each replica would deliver each change, and %s "
-                             "does not remove duplicates; use mode: leader",
-                             kind->name);
+            conf_entry_error(
+                reader, conf, "handlers", h->head.node, kind->name,
+                "with replica.mode: active each replica would deliver each change, and %s "
+                "does not remove duplicates; use mode: leader",
+                kind->name);
     }
 }
 

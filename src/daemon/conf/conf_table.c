@@ -437,6 +437,9 @@ static const struct conf_option options[] = {
     {"handlers", NULL, AT(handlers), "[]",
      .help = "programs to run and servers to call on changes",
      .table = &conf_handler_table, .count = AT(n_handlers)},
+    {"sinks", NULL, AT(sinks), "[]",
+     .help = "streams of other systems to publish changes into",
+     .table = &conf_sink_table, .count = AT(n_sinks)},
     {"levels", NULL, AT(levels), "[]",
      .help = "rules for the level of records, in addition to the built-in ones of "
              "informerd-events(5); the highest level counts",

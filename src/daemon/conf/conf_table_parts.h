@@ -28,5 +28,6 @@ extern const char *const conf_objects[];
 extern const char *const conf_overflows[];
 
 extern const struct conf_table conf_handler_table;
+extern const struct conf_table conf_sink_table;
 
 #endif

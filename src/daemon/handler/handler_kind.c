@@ -4,7 +4,7 @@
 #include "daemon/handler/handler_kind.h"
 
 const struct handler_kind *const handler_kinds[] = {
-    &handler_exec, &handler_stream, &handler_webhook, &handler_client, NULL,
+    &handler_exec, &handler_stream, &handler_webhook, &handler_client, &handler_nats, NULL,
 };
 
 const struct handler_kind *handler_kind_of(const struct conf_handler *conf)

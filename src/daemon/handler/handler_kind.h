@@ -1,7 +1,8 @@
 /*
  * handler_kind.h - the kinds of handlers, as a table of functions: one file and one row each.
  *
- * The name of a kind is its key in the conf; an entry of `handlers` has exactly one of these keys. What a
+ * The name of a kind is its key in the conf; an entry of `handlers` has exactly one of these keys. A sink is a handler
+ * whose key is an option of `sinks` instead. What a
  * kind is configured with stays in its own part (handler->part): configure() makes or changes it from the
  * conf entry, close() frees it.
  */
@@ -13,8 +14,10 @@
 
 struct handler_kind {
     const char *name; /* the key in the conf */
-    bool removes_duplicates; /* its receiver does, also those of several replicas (replica.mode: active) */
-    bool batches;     /* `batch` may be configured: start() accepts several records */
+    bool is_sink;     /* of an entry of `sinks` */
+    bool
+        removes_duplicates; /* its receiver does, also those of several replicas (replica.mode: active) */
+    bool batches;           /* `batch` may be configured: start() accepts several records */
 
     /* Not 0: instead of `concurrency` and `batch`, which can't be configured. */
     uint32_t runs;
@@ -71,6 +74,7 @@ extern const struct handler_kind
     handler_stream; /* with the key of handler_exec, and mode: stream */
 extern const struct handler_kind handler_webhook;
 extern const struct handler_kind handler_client;
+extern const struct handler_kind handler_nats; /* daemon/nats/handler_nats.c */
 
 /* Ends with NULL. */
 extern const struct handler_kind *const handler_kinds[];

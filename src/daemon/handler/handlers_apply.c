@@ -45,18 +45,25 @@ static struct handler_settings settings_of(const struct conf_handler *c)
     };
 }
 
+static size_t count_of(const struct conf *conf)
+{
+    return conf->n_handlers + conf->n_sinks;
+}
+
 static struct handler_settings *make_settings(const struct conf *conf)
 {
-    struct handler_settings *settings = xcalloc(conf->n_handlers + 1, sizeof(*settings));
+    struct handler_settings *settings = xcalloc(count_of(conf) + 1, sizeof(*settings));
     for (size_t i = 0; i < conf->n_handlers; i++)
         settings[i] = settings_of(&conf->handlers[i]);
+    for (size_t i = 0; i < conf->n_sinks; i++)
+        settings[conf->n_handlers + i] = settings_of(&conf->sinks[i]);
     return settings;
 }
 
 int handlers_apply_check(const struct conf *conf, struct inf_error *err)
 {
     struct handler_settings *settings = make_settings(conf);
-    int rc = handlers_check(settings, conf->n_handlers, err);
+    int rc = handlers_check(settings, count_of(conf), err);
     free(settings);
     return rc;
 }
@@ -64,7 +71,7 @@ int handlers_apply_check(const struct conf *conf, struct inf_error *err)
 void handlers_apply(struct daemon *d, const struct conf *conf)
 {
     struct handler_settings *settings = make_settings(conf);
-    handlers_set(&d->handlers, settings, conf->n_handlers);
+    handlers_set(&d->handlers, settings, count_of(conf));
     free(settings);
 }
 

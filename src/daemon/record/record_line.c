@@ -24,6 +24,8 @@ static const struct {
     {"namespace", offsetof(struct record_line, ns)},
     {"name", offsetof(struct record_line, name)},
     {"uid", offsetof(struct record_line, uid)},
+    {"rv", offsetof(struct record_line, rv)},
+    {"final", offsetof(struct record_line, final)},
     {"level", offsetof(struct record_line, level)},
     {"msg", offsetof(struct record_line, msg)},
     {"labels", offsetof(struct record_line, labels)},

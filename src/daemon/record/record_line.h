@@ -31,6 +31,8 @@ struct record_line {
     struct str ns;
     struct str name;
     struct str uid;
+    struct str rv;
+    struct str final; /* true or false */
     struct str level;
     struct str msg;
     struct str labels;   /* an object */

@@ -227,7 +227,7 @@ static const struct bad bad_keys[] = {
     {"log: {levl: info}\n", "x.conf:1:7: log: unknown key 'levl'; did you mean 'level'?\n"},
     {"log: {colour: red}\n", "x.conf:1:7: log: unknown key 'colour'; valid keys: level, format\n"},
     {"max_line: 16K\n",
-     "x.conf:1:1: unknown key 'max_line'; it belongs to event_logs[], handlers[]\n"},
+     "x.conf:1:1: unknown key 'max_line'; it belongs to event_logs[], handlers[], sinks[]\n"},
     {OF_WATCH "keep: all\n    size: 5\n",
      "x.conf:4:5: watches[0]: unknown key 'size'; it belongs to event_logs[].rotate\n"},
     {"log: {state_dir: /x}\n",
@@ -236,7 +236,7 @@ static const struct bad bad_keys[] = {
     {"resync: 5m\n",
      "x.conf:1:1: unknown key 'resync'; valid keys: state_dir, socket, http, api, log, "
      "core_dumps, state, memory, cache, shard, replica, latency, drain_timeout, clusters, watches, "
-     "event_logs, handlers, levels\n"},
+     "event_logs, handlers, sinks, levels\n"},
     {OF_WATCH "optional: perhaps\n",
      "x.conf:3:15: watches[0].optional: 'perhaps' is neither true nor false\n"},
     {"state_dir: /a\nstate_dir: /b\n", "x.conf:2:1: duplicate key 'state_dir'; first at 1:1\n"},
@@ -247,7 +247,7 @@ static const struct bad bad_keys[] = {
     {"\"a\\eb\": 1\n",
      "x.conf:1:1: unknown key 'a\\u001bb'; valid keys: state_dir, socket, "
      "http, api, log, core_dumps, state, memory, cache, shard, replica, latency, drain_timeout, clusters, watches, "
-     "event_logs, handlers, levels\n"},
+     "event_logs, handlers, sinks, levels\n"},
 };
 
 static const struct bad bad_kinds[] = {
