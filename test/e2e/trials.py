@@ -8,7 +8,7 @@ from lib import parts
 from lib.plane import Request
 from lib.stage import Load, Outcome, Subject
 from scenarios import (access, churn, churn_restarts, compressed, crd, custom, deployment, forbidden,
-                       half_list, kafka, kills, late, lifecycle, lifecycle_restarts, local_api, local_api_clients,
+                       half_list, jetstream, kafka, kills, late, lifecycle, lifecycle_restarts, local_api, local_api_clients,
                        local_api_types, metadata, network, old_pages, page, proxies, rbac, restored, resumed,
                        resumed_few, rotation, selectors, service_kills, shards, silence, slow_reader, tables, throttled,
                        webhooks)
@@ -24,10 +24,10 @@ SCENARIOS = {
     "crd": crd, "selectors": selectors, "metadata": metadata, "compressed": compressed,
     "access": access, "rbac": rbac, "proxies": proxies, "rotation": rotation,
     "tables": tables, "local-api": local_api, "local-api-clients": local_api_clients,
-    "local-api-types": local_api_types, "page": page, "kafka": kafka,
+    "local-api-types": local_api_types, "page": page, "kafka": kafka, "jetstream": jetstream,
     "webhooks": webhooks}
 # need more CPU than they wait
-HEAVY = ("churn", "churn-restarts", "kafka", "local-api-clients", "resumed", "service-kills", "shards", "slow-reader")
+HEAVY = ("churn", "churn-restarts", "jetstream", "kafka", "local-api-clients", "resumed", "service-kills", "shards", "slow-reader")
 ALONE = 100  # more than the number of jobs
 TIMEOUT = 60  # seconds to catch up
 MUTANT_TIMEOUT = 20  # it may never; long enough for a reconnect
