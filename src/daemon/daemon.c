@@ -436,7 +436,7 @@ void daemon_advise(struct daemon *d)
 static void log_startup(struct daemon *d)
 {
     size_t watches = d->conf.n_watches, logs = d->conf.n_event_logs;
-    size_t handlers = d->conf.n_handlers;
+    size_t handlers = d->conf.n_handlers + d->conf.n_sinks;
     char more[48] = "";
     if (handlers)
         snprintf(more, sizeof(more), ", %zu handler%s", handlers, handlers == 1 ? "" : "s");
@@ -493,7 +493,7 @@ int daemon_run(struct conf *conf, const struct daemon_options *options)
     struct inf_error err;
     int exit_code;
     raise_file_limit();
-    pool_prepare(conf->n_clusters + conf->n_handlers, !options->ad_hoc);
+    pool_prepare(conf->n_clusters + conf->n_handlers + conf->n_sinks, !options->ad_hoc);
     init_daemon(d, options);
     d->budget = inf_budget_new(&(struct inf_budget_options){
         .bytes = conf->memory.backlog, .on_over = on_memory, .data = d});

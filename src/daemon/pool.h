@@ -14,7 +14,7 @@
  *     event logs that clients of the
  *     local API read back             LOG_READER_OPERATIONS; further ones wait
  *     a lookup for each cluster
- *     and each webhook                libuv uses at most half of the threads for lookups
+ *     and each webhook or sink        libuv uses at most half of the threads for lookups
  */
 #ifndef DAEMON_POOL_H
 #define DAEMON_POOL_H
@@ -33,7 +33,7 @@ enum {
         256, /* LIMIT: threads; with more than half as many clusters and webhooks, lookups may wait */
 };
 
-/* The number of threads needed. @peers: clusters and webhooks. @logs: the daemon has a sequence file and may have event logs. */
+/* The number of threads needed. @peers: clusters, webhooks and sinks. @logs: the daemon has a sequence file and may have event logs. */
 size_t pool_threads(size_t peers, bool logs);
 
 /* Sets UV_THREADPOOL_SIZE to that number, unless it is set to more already. Must be called

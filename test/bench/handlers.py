@@ -6,6 +6,8 @@ stream   records a second that a program with mode: stream acknowledges: those t
 webhook  records a second that a web server accepts, as JSON lines in batches of 1,000: likewise
 kafka    records a second into a real Kafka with informerd-kafka (needs Java and Maven): likewise; and latency of the event log
          at 1,000 changes a second while Kafka runs and while it is stopped
+nats     records a second that a NATS server with JetStream stores in a file, by a sink: likewise; and latency of the event log at
+         1,000 changes a second while the server runs and while it is stopped
 hang     latency of the event log at 1,000 changes a second, without a handler and beside handlers that hang: the best of
          several rounds
 
@@ -35,6 +37,7 @@ RECORDS = 100_000
 STREAM_GOAL = 50_000  # records a second
 WEBHOOK_GOAL = 20_000
 KAFKA_GOAL = 15_000
+NATS_GOAL = 20_000
 PACE, PACED, ROUNDS = 1000, 3000, 8
 # Reads what the pipe has, and acknowledges it at once. Writes the time of the first and the last record of each RECORDS.
 SINK = '''import os, re, sys, time
@@ -55,7 +58,7 @@ while chunk := os.read(0, 1 << 20):
 class World:
     """A server with pods, and informerd with handlers."""
 
-    def __init__(self, build, handlers, more=''):
+    def __init__(self, build, handlers, more='', sinks=()):
         self.folder = Path(tempfile.mkdtemp(prefix='informerd-handlers-'))
         certificates = Certificates(self.folder / 'pki')
         certificates.server('server')
@@ -65,6 +68,7 @@ class World:
         self.server = Server(tools, certificates.folder, template, PODS, NAMESPACES)
         (self.folder / 'kubeconfig').write_text(KUBECONFIG.format(port=self.server.port, folder=certificates.folder))
         more += f'handlers: {json.dumps([h(self.folder) for h in handlers])}\n'
+        more += f'sinks: {json.dumps([s(self.folder) for s in sinks])}\n'
         self.informerd = Informerd(build / 'informerd', tools, self.folder, [], more)
         self.informerd.wait_until_synced()
 
@@ -221,6 +225,50 @@ def kafka(build):
     yield 'median while Kafka is stopped, of that before', down['p50'] / up['p50'], '<=', 1.2
 
 
+def nats(build):
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1] / 'e2e'))
+    from lib.certs import Certificates as NatsCertificates
+    from lib.nats import SEED, Nats
+    folder = Path(tempfile.mkdtemp(prefix='informerd-nats-'))
+    certificates = NatsCertificates(folder / 'certificates')
+    certificates.server('nats')
+    server = Nats(folder / 'servers', certificates, 1)
+    (folder / 'seed').write_text(SEED)
+    sink = {'name': 'bench', 'queue': '1024M', 'initial': False,
+            'nats': {'url': server.url, 'stream': 'K8S', 'ca_file': str(certificates.crt('ca')), 'nkey_file': str(folder / 'seed')}}
+    try:
+        server.start_all()
+        client = server.client()
+        client.make_stream('K8S', subjects=['k8s.>'], storage='file', allow_direct=True)
+        with contextlib.closing(World(build, [], sinks=[lambda _folder: sink])) as world:
+            world.change(1000)
+            world.wait_delivered()
+            world.control('pause')
+            world.change(RECORDS)
+            began, before = time.monotonic(), world.informerd.cpu()
+            world.control('resume')
+            world.wait_delivered()
+            waited, cpu = RECORDS / (time.monotonic() - began), (world.informerd.cpu() - before) / RECORDS
+            began = time.monotonic()
+            world.change(RECORDS)
+            world.wait_delivered()
+            live = RECORDS / (time.monotonic() - began)
+            stored = client.count('K8S')
+            up = min((world.change(PACED, PACE) for _ in range(ROUNDS)), key=lambda one: one['p50'])
+            server.kill_all()
+            down = min((world.change(PACED, PACE) for _ in range(ROUNDS)), key=lambda one: one['p50'])
+    finally:
+        server.kill_all()
+        shutil.rmtree(folder, ignore_errors=True)
+    yield 'nats, records that waited, a second', waited, '>=', NATS_GOAL
+    yield 'nats, CPU of informerd for each, us', cpu * 1e6, '', None
+    yield 'nats, changes at full speed, a second', live, '', None
+    yield 'nats, messages stored, of all changes', stored / (1000 + 2 * RECORDS), '>=', 1
+    yield 'event log while NATS runs, median, ms', up['p50'] / 1e6, '', None
+    yield 'event log while NATS is stopped, median, ms', down['p50'] / 1e6, '', None
+    yield 'median while NATS is stopped, of that before', down['p50'] / up['p50'], '<=', 1.2
+
+
 def hang(build):
     programs = [lambda folder: {'name': 'run', 'exec': ['/usr/bin/sleep', '1000'], 'concurrency': 8, 'timeout': '1h'},
                 lambda folder: {'name': 'stream', 'mode': 'stream', 'exec': ['/usr/bin/sleep', '1000'], 'concurrency': 4096,
@@ -240,7 +288,7 @@ def hang(build):
     yield 'median beside handlers that hang, of that without', beside['p50'] / alone['p50'], '<=', 1.2
 
 
-ROWS = {'stream': stream, 'webhook': webhook, 'kafka': kafka, 'hang': hang}
+ROWS = {'stream': stream, 'webhook': webhook, 'kafka': kafka, 'nats': nats, 'hang': hang}
 
 
 def print_rows(rows):

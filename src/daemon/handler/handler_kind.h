@@ -23,7 +23,7 @@ struct handler_kind {
     uint32_t runs;
     size_t run_records;
 
-    /* How it delivers, for reports: of a program its mode, of a webhook its preset. */
+    /* How it delivers, for reports: of a program its mode, of a webhook its preset, of a sink its stream. */
     const char *(*mode)(const struct handler *handler);
 
     /* Whether the key has a value. */

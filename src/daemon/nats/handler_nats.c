@@ -412,6 +412,12 @@ static void nats_cancel(struct handler_run *run)
 
 /* ---- the settings ---- */
 
+static const char *nats_mode(const struct handler *handler)
+{
+    const struct nats_part *p = handler->part;
+    return p->conf.stream;
+}
+
 static bool nats_is_set(const struct conf_handler *conf)
 {
     return conf->nats.url;
@@ -448,13 +454,11 @@ static struct nats_part *make_part(struct handler *handler)
 
 static void open_link(struct nats_part *p, const struct conf_nats *conf)
 {
-    struct handler_host *host = p->handler->host;
     nats_link_free(p->link);
     nats_conf_free(&p->conf);
     nats_conf_copy(conf, &p->conf);
     nats_last_clear(&p->last);
-    p->link =
-        nats_link_new(host->clock, host->dialer, p->handler->name, conf, !host->rng, &p->user);
+    p->link = nats_link_new(p->handler->host, p->handler->name, conf, &p->user);
     snprintf(p->down, sizeof(p->down), "not connected yet");
     show_down(p);
 }
@@ -489,6 +493,7 @@ const struct handler_kind handler_nats = {
     .removes_duplicates = true,
     .runs = NATS_FLIGHT,
     .run_records = 1,
+    .mode = nats_mode,
     .is_set = nats_is_set,
     .check = nats_check,
     .advise = nats_advise,

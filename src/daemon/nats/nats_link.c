@@ -45,8 +45,9 @@ static const struct sm_state link_states[] = {
 /* clang-format on */
 
 struct nats_link {
+    struct handler_host *host;
     struct clock *clock;
-    struct dialer *dialer;
+    struct dialer *dialer; /* of this link */
     struct nats_link_user *user;
     struct nats_user conn_user;
     struct nats_conn *conn; /* NULL: none */
@@ -316,13 +317,13 @@ static char *random_inbox(const char *prefix)
     return xasprintf("%s.%016" PRIx64 "%016" PRIx64, prefix, rng_next(&rng), rng_next(&rng));
 }
 
-struct nats_link *nats_link_new(struct clock *clock, struct dialer *dialer, const char *name,
-                                const struct conf_nats *conf, bool no_jitter,
-                                struct nats_link_user *user)
+struct nats_link *nats_link_new(struct handler_host *host, const char *name,
+                                const struct conf_nats *conf, struct nats_link_user *user)
 {
     struct nats_link *l = NEW(struct nats_link);
-    l->clock = clock;
-    l->dialer = dialer;
+    l->host = host;
+    l->clock = host->clock;
+    l->dialer = host->open_dialer(host);
     l->user = user;
     l->conn_user.ops = &conn_user_ops;
     l->name = xasprintf("informerd %s", name);
@@ -331,15 +332,16 @@ struct nats_link *nats_link_new(struct clock *clock, struct dialer *dialer, cons
     l->inbox = random_inbox(conf->inbox ? conf->inbox : "_INBOX");
     l->api = conf->domain ? xasprintf("$JS.%s.API", conf->domain) : xstrdup("$JS.API");
     l->timer.fire = on_timer;
-    backoff_init(&l->backoff, NATS_DELAY_MIN_MS, NATS_DELAY_MAX_MS, no_jitter);
+    backoff_init(&l->backoff, NATS_DELAY_MIN_MS, NATS_DELAY_MAX_MS, !host->rng);
     sm_init(&l->sm, link_states, LINK_WAITING, l->name, NULL);
-    timer_start(clock, &l->timer, 0);
+    timer_start(l->clock, &l->timer, 0);
     return l;
 }
 
 static void free_link(struct deferred_free *deferred_free)
 {
     struct nats_link *l = container_of(deferred_free, struct nats_link, deferred_free);
+    l->host->close_dialer(l->dialer);
     nats_texts_free(&l->texts);
     nats_conf_free(&l->conf);
     nats_urls_free(&l->urls);

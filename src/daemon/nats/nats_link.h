@@ -1,7 +1,7 @@
 /*
  * nats_link.h - keeps a connection to one of the configured servers of NATS, with a stream that can be used.
  *
- *     link = nats_link_new(&host, &conf, &user);     on_up() follows as soon as it is possible, on_down() when it is not
+ *     link = nats_link_new(host, name, &conf, &user);    on_up() follows as soon as it is possible, on_down() when it is not
  *     nats_link_publish(link, ...)                   while it is up
  *     nats_link_block(link, why)                     the stream can't be used: checked again after a delay
  *     nats_link_free(link)
@@ -19,6 +19,7 @@
 #define DAEMON_NATS_NATS_LINK_H
 
 #include "daemon/conf/conf.h"
+#include "daemon/handler/handler.h"
 #include "daemon/nats/jetstream.h"
 #include "seam/clock.h"
 #include "wire/nats/nats_conn.h"
@@ -49,10 +50,9 @@ struct nats_link_user {
     const struct nats_link_user_ops *ops;
 };
 
-/* @conf is copied; the others must outlive the link. @no_jitter: for tests. */
-struct nats_link *nats_link_new(struct clock *clock, struct dialer *dialer, const char *name,
-                                const struct conf_nats *conf, bool no_jitter,
-                                struct nats_link_user *user);
+/* @conf is copied; the others must outlive the link. @name: of the sink. */
+struct nats_link *nats_link_new(struct handler_host *host, const char *name,
+                                const struct conf_nats *conf, struct nats_link_user *user);
 void nats_link_free(struct nats_link *link); /* NULL is allowed */
 
 bool nats_link_is_up(const struct nats_link *link);
