@@ -11,7 +11,6 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <netinet/in.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -23,6 +22,7 @@
 #include "base/alloc.h"
 #include "base/base.h"
 #include "base/err.h"
+#include "base/group.h"
 
 enum {
     HOST_MAX = 64,       /* LIMIT: longer than any address */
@@ -114,15 +114,9 @@ enum {
 
 static int find_group(const char *name, gid_t *ret_gid, struct inf_error *err)
 {
-    struct group group, *found = NULL;
-    char text[16 * 1024];
     *ret_gid = (gid_t)OWN_GROUP;
-    if (!name)
-        return 0;
-    getgrnam_r(name, &group, text, sizeof(text), &found);
-    if (!found)
+    if (name && !group_find(name, ret_gid))
         return err_set(err, INF_ECONF, "socket group '%s': no such group", name);
-    *ret_gid = found->gr_gid;
     return 0;
 }
 

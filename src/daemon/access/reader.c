@@ -7,7 +7,6 @@
  */
 #include "daemon/access/reader.h"
 
-#include <grp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -16,6 +15,7 @@
 #include "base/base.h"
 #include "base/err.h"
 #include "base/file.h"
+#include "base/group.h"
 #include "base/str.h"
 
 enum {
@@ -45,13 +45,7 @@ static void free_list(struct conf_list *list)
 
 static int find_group(const char *name, gid_t *ret, struct inf_error *err)
 {
-    struct group group, *found = NULL;
-    char text[16 * 1024];
-    getgrnam_r(name, &group, text, sizeof(text), &found);
-    if (!found)
-        return err_set(err, INF_ECONF, "group '%s': no such group", name);
-    *ret = found->gr_gid;
-    return 0;
+    return group_find(name, ret) ? 0 : err_set(err, INF_ECONF, "group '%s': no such group", name);
 }
 
 static void digest_token(struct tls_digest *digest, struct str token,

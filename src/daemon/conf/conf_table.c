@@ -44,7 +44,7 @@ static const struct conf_option socket_options[] = {
      .example = "/run/informerd/informerd.sock"},
     {"mode", &conf_type_mode, AT(mode), "\"0660\"", .help = "permissions of the socket, in octal"},
     {"group", &conf_type_text, AT(group), "(the group of the daemon)",
-     .help = "group that owns the socket",
+     .help = "name or number of the group that owns the socket",
      .example = "informerd"},
 };
 static const struct conf_table socket_table = TABLE(conf_socket, socket_options, NULL);
@@ -71,7 +71,7 @@ static const struct conf_option reader_options[] = {
     {"name", &conf_type_name, AT(name), NULL,
      .help = "name of the reader in the log of the daemon", .example = "ops"},
     {"group", &conf_type_text, AT(group), "(none)",
-     .help = "group whose members may read over the Unix socket", .example = "operators"},
+     .help = "name or number of the group whose members may read over the Unix socket", .example = "operators"},
     {"token_file", &conf_type_file, AT(token_file), "(none)",
      .help = "file with a bearer token; a reload reads it again",
      .example = "/etc/informerd/ci.token"},

@@ -148,7 +148,7 @@ static const struct conf_option handler_options[] = {
              "capabilities in informerd-handlers.conf",
      .example = "alerts"},
     {"group", &conf_type_text, AT(group), "(that of the user)",
-     .help = "name of the group that runs the program", .example = "alerts"},
+     .help = "name or number of the group that runs the program", .example = "alerts"},
     {"directory", &conf_type_file, AT(directory), "/",
      .help = "working directory of the program"},
     {"umask", &conf_type_mode, AT(umask), "\"0027\"",

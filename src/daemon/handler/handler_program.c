@@ -18,23 +18,18 @@
 #include "base/alloc.h"
 #include "base/base.h"
 #include "base/err.h"
+#include "base/group.h"
 #include "daemon/cli/install_paths.h"
 
 enum {
-    ENTRY_MAX = 16 * 1024, /* LIMIT: bytes of an entry of passwd or group */
+    ENTRY_MAX = 16 * 1024, /* LIMIT: bytes of an entry of passwd */
 };
 
 /* ---- user and groups ---- */
 
 static int find_group(const char *name, gid_t *ret, struct inf_error *err)
 {
-    struct group group, *found = NULL;
-    char text[ENTRY_MAX];
-    getgrnam_r(name, &group, text, sizeof(text), &found);
-    if (!found)
-        return err_set(err, INF_ECONF, "group '%s' does not exist", name);
-    *ret = found->gr_gid;
-    return 0;
+    return group_find(name, ret) ? 0 : err_set(err, INF_ECONF, "group '%s' does not exist", name);
 }
 
 /* The user, its group, and the groups that it is a member of. */

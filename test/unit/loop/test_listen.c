@@ -240,6 +240,20 @@ static void test_sets_mode_and_group_and_removes_the_file(void **state)
     assert_int_equal(mode_of(h->path), 0600);
 }
 
+/* In a container the group of another one has only a number. */
+static void test_finds_groups_by_number(void **state)
+{
+    struct house *h = *state;
+    struct inf_error err;
+    char number[16];
+    snprintf(number, sizeof(number), "%u", (unsigned)getegid());
+    opens(h, (struct listen_options){.path = h->path, .mode = 0660, .group = number});
+    assert_int_equal(mode_of(h->path), 0660);
+    assert_int_equal(listener_permit(h->listener, 0600, "4294967295", &err), -INF_ECONF);
+    assert_int_equal(listener_permit(h->listener, 0600, "10x", &err), -INF_ECONF);
+    assert_int_equal(listener_permit(h->listener, 0600, "", &err), -INF_ECONF);
+}
+
 static void test_changes_the_mode_of_an_open_socket(void **state)
 {
     struct house *h = *state;
@@ -496,6 +510,7 @@ int main(void)
         T(test_refuses_a_long_host),
         T(test_reports_an_address_in_use),
         T(test_sets_mode_and_group_and_removes_the_file),
+        T(test_finds_groups_by_number),
         T(test_changes_the_mode_of_an_open_socket),
         T(test_replaces_a_stale_socket),
         T(test_does_not_replace_a_socket_with_a_full_queue),

@@ -57,10 +57,13 @@ static void finds_users_and_groups(void **state)
 {
     struct tls_digest *digest = tls_digest_new(key);
     struct api_readers readers =
-        load("api: {readers: [{name: ops, uid: 1000}, {name: rooted, group: root}]}\n", digest);
+        load("api: {readers: [{name: ops, uid: 1000}, {name: rooted, group: root}, "
+             "{name: numbered, group: '70001'}]}\n",
+             digest);
     (void)state;
     assert_string_equal(name_of_peer(&readers, 1000, 5), "ops");
     assert_string_equal(name_of_peer(&readers, 1001, 0), "rooted");
+    assert_string_equal(name_of_peer(&readers, 1001, 70001), "numbered");
     assert_string_equal(name_of_peer(&readers, 0, 5), "root"); /* without an entry */
     assert_string_equal(name_of_peer(&readers, 65534, 0), "none");
     api_readers_free(&readers);
