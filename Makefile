@@ -15,7 +15,7 @@ cc     := $(notdir $(firstword $(CC)))
 tested := build-test-$(cc)
 
 .NOTPARALLEL:
-.PHONY: build test test-full run e2e bench bench-api bench-handlers bench-page realistic scale steps instructions memory fuzz format tidy install clean help
+.PHONY: build test test-full run e2e bench bench-api bench-handlers bench-page realistic scale steps instructions memory fuzz format tidy install image clean help
 
 build: setup-build build/made-with-$(cc) ## build the release in build/
 	@ninja -C build product >&2
@@ -101,6 +101,9 @@ install: setup-build build/made-with-$(cc) ## install into PREFIX (/usr/local) b
 	@meson configure build -Dprefix=$(PREFIX)
 	@ninja -C build product
 	@meson install -C build --no-rebuild
+
+image: setup-image ## build the container image and its SBOM with buildah; TARGET=informerd-kafka, BASE=image, FRESH=1; see conf/image/build.sh
+	@conf/image/build.sh $(ARGS)
 
 clean: ## remove every build directory
 	rm -rf build build-*/

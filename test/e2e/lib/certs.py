@@ -16,7 +16,7 @@ subjectKeyIdentifier = hash
 basicConstraints = critical, CA:FALSE
 keyUsage = critical, digitalSignature
 extendedKeyUsage = serverAuth
-subjectAltName = IP:127.0.0.1, IP:::1, DNS:localhost, DNS:kubernetes, DNS:kubernetes.default.svc
+subjectAltName = IP:127.0.0.1, IP:::1, IP:10.96.0.1, DNS:localhost, DNS:kubernetes, DNS:kubernetes.default.svc
 [client]
 basicConstraints = critical, CA:FALSE
 keyUsage = critical, digitalSignature

@@ -36,7 +36,7 @@ class Link:
 
 
 class Proxy:
-    def __init__(self, port, host="127.0.0.1"):
+    def __init__(self, port, host="127.0.0.1", own_port=0):
         self.connections = 0  # so far
         self.delivered = 0  # bytes to clients, so far
         self._target = port
@@ -46,7 +46,7 @@ class Proxy:
         self._open.set()
         self._rate = None
         self._accepting = True
-        self._listener = socket.create_server((host, 0))
+        self._listener = socket.create_server((host, own_port))
         self.port = self._listener.getsockname()[1]
 
     def __enter__(self):
