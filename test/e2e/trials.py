@@ -7,7 +7,7 @@ from typing import Callable, NamedTuple
 from lib import parts
 from lib.plane import Request
 from lib.stage import Load, Outcome, Subject
-from scenarios import (access, churn, churn_restarts, compressed, crd, custom, deployment, forbidden,
+from scenarios import (access, chart, churn, churn_restarts, compressed, crd, custom, deployment, forbidden,
                        half_list, image, jetstream, kafka, kills, late, lifecycle, lifecycle_restarts, local_api, local_api_clients,
                        local_api_types, metadata, network, old_pages, page, proxies, rbac, restored, resumed,
                        resumed_few, rotation, selectors, service_kills, shards, silence, slow_reader, tables, throttled,
@@ -25,7 +25,7 @@ SCENARIOS = {
     "access": access, "rbac": rbac, "proxies": proxies, "rotation": rotation,
     "tables": tables, "local-api": local_api, "local-api-clients": local_api_clients,
     "local-api-types": local_api_types, "page": page, "kafka": kafka, "jetstream": jetstream,
-    "webhooks": webhooks, "image": image}
+    "webhooks": webhooks, "image": image, "chart": chart}
 # need more CPU than they wait
 HEAVY = ("churn", "churn-restarts", "jetstream", "kafka", "local-api-clients", "resumed", "service-kills", "shards", "slow-reader")
 ALONE = 100  # more than the number of jobs

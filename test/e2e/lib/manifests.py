@@ -50,28 +50,31 @@ def objects(stage, text):
         value, at = decoder.raw_decode(printed, at)
         at += len(printed[at:]) - len(printed[at:].lstrip())
         found += value["items"] if value["kind"] == "List" else [value]
+    for item in found:
+        if item["metadata"].get("namespace") == "default":  # added by kubectl; no manifest has it
+            del item["metadata"]["namespace"]
     return found
 
 
-def apply(stage, text, namespace):
+def apply(stage, text, what):
     """Applies manifests; checks that the server keeps each field, and that a second time changes nothing."""
     wanted = objects(stage, text)
     for item in wanted:
         if item["kind"] == "Namespace":  # a dry run needs it
             run(stage, json.dumps(item), *SERVER_SIDE)
-    if run(stage, text, *SERVER_SIDE, "--dry-run=server", "--namespace", namespace).count("\n") != len(wanted):
-        stage.complain(f"{namespace}: the dry run does not report {len(wanted)} objects")
-    run(stage, text, *SERVER_SIDE, "--namespace", namespace)
+    if run(stage, text, *SERVER_SIDE, "--dry-run=server").count("\n") != len(wanted):
+        stage.complain(f"{what}: the dry run does not report {len(wanted)} objects")
+    run(stage, text, *SERVER_SIDE)
     before = {}
     for item in wanted:
-        live = get(stage, item, namespace)
+        live = get(stage, item)
         before[address(item)] = version(live)
         for path in missing(item, live):
-            stage.complain(f"{namespace}: {address(item)}: the server does not keep {path}")
-    run(stage, text, *SERVER_SIDE, "--namespace", namespace)
+            stage.complain(f"{what}: {address(item)}: the server does not keep {path}")
+    run(stage, text, *SERVER_SIDE)
     for item in wanted:
-        if version(get(stage, item, namespace)) != before[address(item)]:
-            stage.complain(f"{namespace}: {address(item)}: applying it again changes it")
+        if version(get(stage, item)) != before[address(item)]:
+            stage.complain(f"{what}: {address(item)}: applying it again changes it")
     return wanted
 
 
@@ -83,15 +86,14 @@ def version(item):
 
 
 def address(item):
-    return f"{item['kind']}/{item['metadata']['name']}"
+    return "/".join((item["kind"], item["metadata"].get("namespace", ""), item["metadata"]["name"]))
 
 
-def get(stage, item, namespace):
+def get(stage, item):
     group = item["apiVersion"].rpartition("/")[0]
     name = ".".join(filter(None, (item["kind"].lower() + ("ies" if item["kind"].endswith("y") else "s"), group)))
-    within = item["metadata"].get("namespace", namespace)
-    return json.loads(stage.plane.kubectl("get", name, item["metadata"]["name"], "--namespace", within, "-o", "json",
-                                          "--show-managed-fields"))
+    within = ["--namespace", item["metadata"]["namespace"]] if "namespace" in item["metadata"] else []
+    return json.loads(stage.plane.kubectl("get", name, item["metadata"]["name"], *within, "-o", "json", "--show-managed-fields"))
 
 
 def run(stage, text, *arguments):

@@ -121,6 +121,11 @@ class Pod:
         self._child.send_signal(signal.SIGTERM)
         return self._child.wait(self.spec["terminationGracePeriodSeconds"])
 
+    def wait(self):
+        """Of a pod that ends by itself: (exit code, output)."""
+        code = self._child.wait(SECONDS)
+        return code, (self.folder / "stdout").read_text() + self.log
+
     def close(self):
         if self._child and not self.ended:
             self._runc("kill", self._child.name, "KILL")
@@ -261,7 +266,7 @@ class Pod:
             place = self.folder / f"volume-{volume['name']}"
             return publish(place, self.plane.admin.get(path)["data"])
         if "persistentVolumeClaim" in volume:
-            return directory(self._node.folder / "claims" / volume["persistentVolumeClaim"]["claimName"], group, 0o2775)
+            return directory(self._node.folder / "claims" / self.meta["namespace"] / volume["persistentVolumeClaim"]["claimName"], group, 0o2775)
         if "emptyDir" in volume:
             return directory(self.folder / f"volume-{volume['name']}", group, 0o2777)
         raise Failure(f"the simulated kubelet does not know the volume {volume}")

@@ -2,9 +2,8 @@
 
 {{- define "informerd.conf" -}}
 {{- $conf := deepCopy .Values.config -}}
-{{- range list "state_dir" "replica" -}}
-{{- if hasKey $conf . }}{{ fail (printf "config.%s is set by the chart: remove it" .) }}{{ end -}}
-{{- end -}}
+{{- if hasKey $conf "state_dir" }}{{ fail "config.state_dir is set by the chart: remove it" }}{{ end -}}
+{{- if and (hasKey $conf "replica") (ne .Values.mode "replicas") }}{{ fail "config.replica needs mode: replicas" }}{{ end -}}
 {{- if (get $conf "socket" | default dict).path }}{{ fail "config.socket.path is set by the chart: remove it" }}{{ end -}}
 {{- if (get $conf "http" | default dict).listen }}{{ fail "config.http.listen is set by the chart: use http.address and http.port" }}{{ end -}}
 {{- $_ := set $conf "state_dir" "/var/lib/informerd" -}}
@@ -12,7 +11,8 @@
 {{- $_ := set $conf "http" (merge (dict "listen" (printf "%s:%v" .Values.http.address .Values.http.port)) (get $conf "http" | default dict)) -}}
 {{- if not $conf.clusters }}{{ $_ := set $conf "clusters" (list (dict "name" .Values.clusterName)) }}{{ end -}}
 {{- if eq .Values.mode "replicas" -}}
-{{- $_ := set $conf "replica" (dict "group" (include "informerd.group" .) "mode" "leader" "cluster" .Values.clusterName "namespace" .Release.Namespace) -}}
+{{- $replica := dict "group" (include "informerd.group" .) "cluster" .Values.clusterName "namespace" .Release.Namespace -}}
+{{- $_ := set $conf "replica" (merge $replica (get $conf "replica" | default dict) (dict "mode" "leader")) -}}
 {{- end -}}
 {{- if eq .Values.mode "daemonset" }}{{ $_ := unset $conf "event_logs" }}{{ end -}}
 {{ toYaml $conf }}
