@@ -129,7 +129,7 @@ def sbom(version, programs, packages):
             'filesAnalyzed': False, 'licenseConcluded': 'Apache-2.0', 'licenseDeclared': 'Apache-2.0',
             'copyrightText': 'NOASSERTION', 'primaryPackagePurpose': 'CONTAINER', 'comment': 'programs: ' + ', '.join(programs)}
     listed = [ours, *map(spdx_package, packages)]
-    moment = datetime.fromtimestamp(int(os.environ.get('SOURCE_DATE_EPOCH', datetime.now().timestamp())), timezone.utc)
+    moment = datetime.fromtimestamp(int(os.environ.get('SOURCE_DATE_EPOCH') or datetime.now().timestamp()), timezone.utc)
     return {
         'spdxVersion': 'SPDX-2.3', 'dataLicense': 'CC0-1.0', 'SPDXID': 'SPDXRef-DOCUMENT', 'name': f'informerd-{version}',
         'documentNamespace': uuid.uuid5(uuid.NAMESPACE_OID, json.dumps(listed)).urn,
