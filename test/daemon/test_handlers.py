@@ -102,6 +102,27 @@ class Failures(Handled):
         self.wait_logged(daemon, 'handler test: sim ConfigMap default/web: stderr: oops')
         self.wait_logged(daemon, 'handler test: sim ConfigMap default/web: exit code 7; repeated in')
 
+    def test_metrics(self):
+        """Each of them with its value: one record is delivered, one parked after three runs, one is being delivered."""
+        self.run_with('case $INFORMERD_NAME in bad) exit 1;; slow) while [ ! -e $DIR/go ]; do sleep 0.01; done;; esac; ' + TAKE,
+                      retry={'max': 2, 'backoff': '1ms..2ms'})
+        self.put('good')
+        self.put('bad')
+        self.wait_metric('parked', 1)
+        self.put('slow')
+        self.wait_metric('running', 1)
+        wait_until(lambda: self.metric('oldest_seconds') > 0, 'the age of the record')
+        values = {name: self.metric(name) for name in (
+            'queue_length', 'runs_total', 'failures_total', 'retries_total', 'parked_total', 'forgotten_total', 'coalesced_total',
+            'skipped_total', 'gaps_total', 'paused', 'held', 'run_duration_seconds_count')}
+        self.assertEqual(values, {
+            'queue_length': 1, 'runs_total': 4, 'failures_total': 3, 'retries_total': 2, 'parked_total': 1, 'forgotten_total': 0,
+            'coalesced_total': 0, 'skipped_total': 0, 'gaps_total': 0, 'paused': 0, 'held': 0, 'run_duration_seconds_count': 4})
+        self.assertGreater(self.metric('queue_bytes'), 0)
+        (self.folder / 'go').touch()
+        self.wait_metric('queue_length', 0)
+        self.assertEqual((self.metric('oldest_seconds'), self.metric('running'), self.metric('runs_total')), (0, 0, 5))
+
     def test_exit_code_75_is_repeated_for_ever(self):
         self.run_with('[ $INFORMERD_ATTEMPT = 9 ] || exit 75; ' + TAKE, retry={'max': 1, 'backoff': '1ms..2ms'})
         self.put('web')

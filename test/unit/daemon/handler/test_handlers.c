@@ -103,6 +103,7 @@ static void change(struct world *t, const char *name)
                             name, ++t->version);
     struct sample sample;
     sample_make(&sample, NULL, after);
+    sample.event.received_us = clock_wall_us(&t->journal->sim.clock);
     journal_event(&t->journal->journal, &t->journal->pods, &sample.event, NULL);
     sample_free(&sample);
     free(after);
@@ -363,6 +364,81 @@ static void wait_holds_the_watch_until_a_quarter_is_free(void **state)
     assert_int_equal(status(t).counters.skipped, 0);
 }
 
+/* Long names, because there is room for many records. */
+static void parked_records_are_bounded_and_the_oldest_are_dropped(void **state)
+{
+    enum {
+        NAME = 900,
+        RECORDS = 2000
+    };
+    struct world *t = *state;
+    struct handler_status s;
+    char *name = xcalloc(1, NAME + 8);
+    const char *seq;
+    t->settings.retry_max = 0;
+    t->settings.record.max_line = 64 * 1024;
+    apply(t, 1);
+    for (int i = 0; i < RECORDS; i++) {
+        memset(name, 'x', NAME);
+        snprintf(name + NAME, 8, "%d", i);
+        change(t, name);
+        end(t, CHILD_EXITED, 1, "exit code 1");
+    }
+    s = status(t);
+    assert_int_equal(s.counters.parked, RECORDS);
+    assert_in_range(s.parked, 100, RECORDS - 100);
+    assert_int_equal(s.parked + s.counters.forgotten, RECORDS);
+    t->settings.retry_max = 1; /* a reload delivers those that were kept: the newest ones */
+    apply(t, 1);
+    seq = strstr(t->spawner.env.bytes, "INFORMERD_SEQ=");
+    assert_int_equal(atoi(seq + strlen("INFORMERD_SEQ=")), s.counters.forgotten + 1);
+    free(name);
+    end(t, CHILD_EXITED, 0, "exit code 0");
+    assert_int_equal(status(t).parked, 0);
+    assert_int_equal(status(t).length, s.parked - 1);
+}
+
+/* ---- what is reported ---- */
+
+/* The age is that of the change, not of the run. */
+static void the_oldest_record_has_an_age_until_it_is_delivered(void **state)
+{
+    struct world *t = *state;
+    t->settings.timeout_ms = 60 * 1000;
+    apply(t, 1);
+    assert_int_equal(status(t).oldest_ms, 0);
+    change(t, "web");
+    sim_advance(&t->journal->sim, 300);
+    change(t, "web");
+    sim_advance(&t->journal->sim, 200);
+    assert_in_range(status(t).oldest_ms, 500, 600);
+    end(t, CHILD_EXITED, 0, "exit code 0");
+    assert_in_range(status(t).oldest_ms, 200, 300);
+    end(t, CHILD_EXITED, 0, "exit code 0");
+    assert_int_equal(status(t).oldest_ms, 0);
+}
+
+static void each_run_is_in_the_group_of_its_duration(void **state)
+{
+    static const uint64_t ms[] = {10, 11, 400, 500, 501, 20 * 1000, 400 * 1000};
+    static const uint64_t expected[HANDLER_DURATION_BOUNDS + 1] = {1, 1, 0, 2, 1, 0, 0, 1, 0, 0, 1};
+    struct world *t = *state;
+    struct handler_status s;
+    uint64_t sum = 0;
+    t->settings.timeout_ms = 3600 * 1000;
+    apply(t, 1);
+    for (size_t i = 0; i < ARRAY_LEN(ms); i++) {
+        change(t, "web");
+        sim_advance(&t->journal->sim, ms[i]);
+        end(t, CHILD_EXITED, 0, "exit code 0");
+        sum += ms[i];
+    }
+    s = status(t);
+    assert_int_equal(s.counters.runs, ARRAY_LEN(ms));
+    assert_int_equal(s.counters.durations.sum_ms, sum);
+    assert_memory_equal(s.counters.durations.counts, expected, sizeof(expected));
+}
+
 /* ---- the end ---- */
 
 static void a_removed_handler_finishes_its_run(void **state)
@@ -433,6 +509,9 @@ int main(void)
         IN_WORLD(a_gap_drops_the_oldest_records_but_not_the_running_one),
         IN_WORLD(coalesce_keeps_the_newest_record_of_each_object),
         IN_WORLD(wait_holds_the_watch_until_a_quarter_is_free),
+        IN_WORLD(parked_records_are_bounded_and_the_oldest_are_dropped),
+        IN_WORLD(the_oldest_record_has_an_age_until_it_is_delivered),
+        IN_WORLD(each_run_is_in_the_group_of_its_duration),
         IN_WORLD(a_removed_handler_finishes_its_run),
         IN_WORLD(draining_waits_for_the_run_and_starts_no_other),
         IN_WORLD(draining_ends_a_run_that_takes_too_long),
