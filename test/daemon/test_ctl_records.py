@@ -7,15 +7,18 @@ import json
 import os
 import pty
 import re
+import shutil
 import struct
 import subprocess
 import sys
 import termios
+import unittest
 from pathlib import Path
 
 from service import DEADLINE, Case, config_map, environment, run, wait_until
 
 INFORMERCTL = Path(sys.argv[4]).resolve()
+LOGROTATE = shutil.which('logrotate', path=os.environ.get('PATH', '') + ':/usr/sbin')
 SCREENS = Path(__file__).resolve().parent.parent / 'data' / 'screens'
 OWNER = {'apiVersion': 'apps/v1', 'kind': 'ReplicaSet', 'name': 'web-6d4f', 'uid': 'u', 'controller': True}
 
@@ -149,6 +152,32 @@ class Records(Case):
         self.assertTrue(after.startswith(before), after)
         changes = [json.loads(line)['diff'][0]['new'] for line in after[len(before):].splitlines()]
         self.assertEqual(changes, ['nginx:1.29', 'nginx:1.30', 'nginx:1.31'])
+
+    @unittest.skipUnless(LOGROTATE, 'there is no logrotate')
+    def test_history_of_an_object_with_the_real_logrotate(self):
+        """Two configurations, one after the other."""
+        before, images = self.good('history', 'pod/web-0', '-n', 'shop', '-o', 'jsonl'), []
+        for rules in (['compress', 'delaycompress'],) * 3 + (['compress', 'delaycompress', 'dateext', 'dateformat -%Y%m%d-%s'],) * 3:
+            self.rotate(rules)
+            images.append(f'nginx:2.{len(images)}')
+            self.sim.put('pods', pod('Running', 1, images[-1], False))
+            wait_until(lambda: images[-1] in self.log.path.read_text(), images[-1])
+        after = self.good('history', 'pod/web-0', '-n', 'shop', '-o', 'jsonl')
+        self.assertTrue(after.startswith(before), after)
+        changes = [json.loads(line)['diff'][0]['new'] for line in after[len(before):].splitlines()]
+        names = sorted(path.name for path in self.folder.glob('events.jsonl*'))
+        self.assertEqual(changes, images, names)
+        self.assertEqual([sum(name.startswith(start) for name in names) for start in ('events.jsonl.', 'events.jsonl-')], [3, 3])
+
+    def rotate(self, rules):
+        """A rotation with a date needs a new second."""
+        conf = self.folder / 'rules'
+        conf.write_text('\n'.join([f'{self.log.path} {{', 'rotate 20', 'nocreate', *rules, '}', '']))
+        conf.chmod(0o644)
+        wait_until(lambda: subprocess.run([LOGROTATE, '--force', '-s', self.folder / 'rotated', conf], capture_output=True).returncode == 0
+                   and not self.log.path.exists(), 'a rotation')
+        self.good('reopen')
+        wait_until(self.log.path.exists, 'the new file')
 
     def test_history_of_a_namespace(self):
         text = self.good('history', '-n', 'shop', '--since', '1h')

@@ -87,7 +87,7 @@ static void use_name(struct log_reader *r, unsigned number, enum log_form form)
 static void use_list(struct log_reader *r, int64_t result)
 {
     r->listed = true;
-    log_rotated_set_dates(&r->rotated, result >= 0 ? r->op.names : NULL);
+    log_rotated_look(&r->rotated, result >= 0 ? r->op.names : NULL);
 }
 
 /* The next form of the number, or the next older number. Returns false after the last one. */
@@ -326,8 +326,11 @@ static void after_lost_close(struct log_reader *r, int64_t result)
 
 static void after_next_open(struct log_reader *r, int64_t result)
 {
-    if (result == -ENOENT && r->number && r->form == LOG_PLAIN) {
-        use_name(r, r->number, LOG_GZIP);
+    if (result == -ENOENT && r->number) { /* compressed, or a number is missing */
+        if (r->form == LOG_PLAIN)
+            use_name(r, r->number, LOG_GZIP);
+        else
+            use_name(r, r->number - 1, LOG_PLAIN);
         log_reader_step(r, start_open, after_next_open);
     } else if (result == -ENOENT) {
         search_again(r);

@@ -81,6 +81,17 @@ static void compressed_files_are_read_before_the_others(void **state)
     assert_found(w, "8 9 10 11 12 13 14 ");
 }
 
+static void missing_numbers_are_skipped(void **state)
+{
+    struct log_reader_world *w = *state;
+    write_packed(w, "log.9.gz", 1, 2);
+    write_packed(w, "log.6.gz", 3, 4);
+    write_records(w, "log.2", 5, 6);
+    write_records(w, "log", 7, 8);
+    open_reader(w, from_start);
+    assert_found(w, "1 2 3 4 5 6 7 8 ");
+}
+
 static void files_named_by_date_are_read_in_the_order_of_dates(void **state)
 {
     struct log_reader_world *w = *state;
@@ -279,6 +290,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         IN_LOG_READER_WORLD(compressed_files_are_read_before_the_others),
+        IN_LOG_READER_WORLD(missing_numbers_are_skipped),
         IN_LOG_READER_WORLD(files_named_by_date_are_read_in_the_order_of_dates),
         IN_LOG_READER_WORLD(a_copy_that_is_being_compressed_is_not_read),
         IN_LOG_READER_WORLD(a_file_that_was_compressed_after_the_last_read_loses_nothing),

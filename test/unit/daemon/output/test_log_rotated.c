@@ -34,7 +34,7 @@ static void numbers_follow_dates_and_both_may_be_compressed(void **state)
 {
     struct log_rotated r = {.path = "/var/log/e.jsonl", .keep = 2};
     (void)state;
-    log_rotated_set_dates(&r, "e.jsonl\0e.jsonl-20261117.gz\0e.jsonl.1\0e.jsonl-20261118\0");
+    log_rotated_look(&r, "e.jsonl\0e.jsonl-20261117.gz\0e.jsonl.1\0e.jsonl-20261118\0");
     assert_path(&r, 0, LOG_PLAIN, "/var/log/e.jsonl");
     assert_path(&r, 0, LOG_GZIP, NULL);
     assert_path(&r, 1, LOG_PLAIN, "/var/log/e.jsonl-20261118");
@@ -45,6 +45,10 @@ static void numbers_follow_dates_and_both_may_be_compressed(void **state)
     assert_path(&r, 5, LOG_OLDEST, "/var/log/e.jsonl.oldest");
     assert_false(log_rotated_may_be_last(&r, 4));
     assert_true(log_rotated_may_be_last(&r, 5));
+    log_rotated_look(&r, "e.jsonl.1\0e.jsonl.7.gz\0e.jsonl.9.bz2\0e.jsonl.12345\0");
+    assert_int_equal(r.n_dates, 0);
+    assert_false(log_rotated_may_be_last(&r, 7));
+    assert_true(log_rotated_may_be_last(&r, 8));
     log_rotated_free(&r);
 }
 
@@ -52,11 +56,25 @@ static void other_names_are_no_dates(void **state)
 {
     struct log_rotated r = {.path = "log"};
     (void)state;
-    log_rotated_set_dates(&r, "log-\0log-new\0log-20261118.bz2\0log-20261118.gz.tmp\0"
-                              "lo-20261118\0log20261118\0log-error-20261118\0.gz\0");
+    log_rotated_look(&r, "log-\0log-new\0log-20261118.bz2\0log-20261118.gz.tmp\0"
+                         "lo-20261118\0log20261118\0log-error-20261118\0.gz\0log.2026\0"
+                         "log.\0log.1234567\0");
     assert_int_equal(r.n_dates, 0);
-    log_rotated_set_dates(&r, NULL);
+    log_rotated_look(&r, NULL);
     assert_int_equal(r.n_dates, 0);
+}
+
+/* `dateformat .%Y%m%d` */
+static void a_date_may_follow_a_period(void **state)
+{
+    struct log_rotated r = {.path = "/log"};
+    (void)state;
+    log_rotated_look(&r, "log.20261118\0log.20261117.gz\0log.1\0");
+    assert_int_equal(r.n_dates, 2);
+    assert_path(&r, 1, LOG_PLAIN, "/log.20261118");
+    assert_path(&r, 2, LOG_GZIP, "/log.20261117.gz");
+    assert_path(&r, 3, LOG_PLAIN, "/log.1");
+    log_rotated_free(&r);
 }
 
 /* Days, hours, a number after the day, and a file that is being compressed. */
@@ -64,8 +82,8 @@ static void the_newest_date_is_first(void **state)
 {
     struct log_rotated r = {.path = "/log"};
     (void)state;
-    log_rotated_set_dates(&r, "log-2026111809\0log-2026111810.gz\0log-20261117-01\0"
-                              "log-2026111810\0log-20261117-02.gz\0");
+    log_rotated_look(&r, "log-2026111809\0log-2026111810.gz\0log-20261117-01\0"
+                         "log-2026111810\0log-20261117-02.gz\0");
     assert_int_equal(r.n_dates, 4);
     assert_path(&r, 1, LOG_PLAIN, "/log-2026111810");
     assert_path(&r, 2, LOG_PLAIN, "/log-2026111809");
@@ -87,6 +105,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(numbers_follow_dates_and_both_may_be_compressed),
         cmocka_unit_test(other_names_are_no_dates),
+        cmocka_unit_test(a_date_may_follow_a_period),
         cmocka_unit_test(the_newest_date_is_first),
         cmocka_unit_test(the_directory_of_any_path_is_found),
     };
