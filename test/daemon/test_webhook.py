@@ -160,6 +160,33 @@ class Failures(Hooked):
         self.wait_metric('queue_length', 0)
         self.assertEqual(daemon.end(), 0)
 
+    def with_a_name_server_that_hangs(self):
+        """A command that has a name server that never answers, and knows only the name good.test."""
+        silent = self.stack.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
+        try:
+            silent.bind((f'127.53.{os.getpid() >> 8 & 0xff}.{os.getpid() & 0xff}', 53))
+        except PermissionError:
+            self.skipTest('only root may have port 53')
+        if subprocess.run(['unshare', '-m', 'true'], capture_output=True).returncode:
+            self.skipTest('root may not mount here')
+        resolv = self.write('resolv.conf', f'nameserver {silent.getsockname()[0]}\noptions timeout:30 attempts:1\n')
+        hosts = self.write('hosts', '127.0.0.1 localhost good.test\n')
+        return ['unshare', '-m', 'sh', '-c',
+                f'mount --bind {resolv} /etc/resolv.conf && mount --bind {hosts} /etc/hosts && exec "$@"', 'sh']
+
+    def test_a_name_server_that_hangs_delays_only_the_names_that_need_it(self):
+        """The lookup of the first takes longer than the test."""
+        wrap, server = self.with_a_name_server_that_hangs(), self.hook()
+        bad = {**self.webhook(server, {'url': 'http://bad.test/'}), 'name': 'bad'}
+        good = self.webhook(server, {'url': server.url(host='good.test')})
+        daemon = self.start(self.conf(handlers=[bad, good], drain_timeout='1s'), wrap=wrap)
+        self.wait_ready()
+        for n in range(3):
+            self.put('web', n=str(n))
+            self.wait_requests(server, n + 1)
+        self.assertEqual((self.metric('failures_total'), self.metric('running', 'bad')), (0, 1))
+        self.assertEqual(daemon.end(), 0)
+
     def test_a_timeout(self):
         server = self.hook()
         server.behaviours += [server.never] * 2
