@@ -15,7 +15,7 @@ cc     := $(notdir $(firstword $(CC)))
 tested := build-test-$(cc)
 
 .NOTPARALLEL:
-.PHONY: build test test-full run e2e bench bench-api bench-handlers bench-page realistic scale steps instructions memory fuzz format tidy install image clean help
+.PHONY: build test test-full run e2e dist deb packages-test image bench bench-api bench-handlers bench-page realistic scale steps screens instructions memory fuzz format tidy install clean help
 
 build: setup-build build/made-with-$(cc) ## build the release in build/
 	@ninja -C build product >&2
@@ -104,6 +104,18 @@ install: setup-build build/made-with-$(cc) ## install into PREFIX (/usr/local) b
 
 image: setup-image ## build the container image and its SBOM with buildah; TARGET=informerd-kafka, BASE=image, FRESH=1; see conf/image/build.sh
 	@conf/image/build.sh $(ARGS)
+
+dist: ## write the source of the last commit to build-dist/, the same bytes on every machine
+	@conf/dist.sh build-dist
+
+deb: setup-packages ## build the Debian packages of the last commit in build-deb/, in a chroot of Debian 13 that is made once; ARGS=--tests
+	@python3 conf/packages/deb.py build-deb $(ARGS)
+
+packages-test: setup-packages build ## install, upgrade, run and remove the packages in a Debian 13 with systemd, a few minutes; ARGS='Upgrade Kafka' for some of it
+	@ninja -C build test/kubesim/kubesim test/kafka/mock_kafka >&2
+	@python3 conf/packages/deb.py build-deb
+	@python3 test/packages/test_packages.py build/test/kubesim/kubesim test/data/recordings build/informerd build-deb build/test/kafka/mock_kafka $(ARGS)
+	@python3 test/packages/test_rpm.py
 
 clean: ## remove every build directory
 	rm -rf build build-*/

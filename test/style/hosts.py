@@ -7,7 +7,8 @@ import sys
 from style import Rule, tracked
 
 # Hosts that are allowed in a URL: examples, names that do not resolve, and citations.
-CITED = ('example.com', 'example.org', 'example.net', 'apache.org', 'kubernetes.io', 'k8s.io', 'w3.org', 'json-schema.org')
+CITED = ('example.com', 'example.org', 'example.net', 'apache.org', 'kubernetes.io', 'k8s.io', 'w3.org', 'json-schema.org',
+         'www.debian.org')
 UNRESOLVABLE = ('example', 'test', 'invalid', 'local', 'svc', 'localhost')
 
 URL = re.compile(r'\b(?:https?|ftp|git|ssh)://([^\s/"\'<>()\[\]`,;:?#\\]+|\[[0-9a-f:]+\])')
