@@ -18,7 +18,6 @@
 enum {
     PROPERTIES_MAX = 64 * 1024, /* LIMIT: bytes of the file */
     OVERHEAD = 4096,            /* key, headers and framing of a message */
-    VALUE_MIN = 1024,
 };
 
 static const struct {
@@ -27,13 +26,14 @@ static const struct {
     {"client.id", "informerd-kafka"},    {"enable.idempotence", "true"},
     {"message.timeout.ms", "0"},         {"linger.ms", "5"},
     {"compression.codec", "lz4"},        {"log.connection.close", "false"},
-    {"socket.keepalive.enable", "true"},
+    {"socket.keepalive.enable", "true"}, {"enable.gapless.guarantee", "true"},
 };
 
 static const struct {
     const char *name, *why;
 } refused[] = {
     {"enable.idempotence", "it keeps the order of an object's changes"},
+    {"enable.gapless.guarantee", "it keeps the order of an object's changes"},
     {"message.timeout.ms", "messages are repeated until they are delivered"},
     {"delivery.timeout.ms", "messages are repeated until they are delivered"},
 };
@@ -155,11 +155,22 @@ rd_kafka_conf_t *kafka_conf_make(const struct kafka_options *options, struct inf
     return NULL;
 }
 
+void kafka_conf_limit_batch(rd_kafka_conf_t *conf, size_t bytes)
+{
+    char text[32] = "";
+    size_t size = sizeof(text);
+    if (rd_kafka_conf_get(conf, "batch.size", text, &size) == RD_KAFKA_CONF_OK &&
+        strtoul(text, NULL, 10) <= bytes)
+        return;
+    snprintf(text, sizeof(text), "%zu", bytes);
+    rd_kafka_conf_set(conf, "batch.size", text, NULL, 0);
+}
+
 size_t kafka_conf_value_max(const rd_kafka_conf_t *conf)
 {
     char text[32] = "";
     size_t size = sizeof(text), max;
     rd_kafka_conf_get(conf, "message.max.bytes", text, &size);
     max = strtoul(text, NULL, 10);
-    return max > OVERHEAD + VALUE_MIN ? max - OVERHEAD : VALUE_MIN;
+    return max > OVERHEAD + KAFKA_VALUE_MIN ? max - OVERHEAD : KAFKA_VALUE_MIN;
 }

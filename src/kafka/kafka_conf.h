@@ -11,6 +11,10 @@
 
 #include "daemon/cli/command.h"
 
+enum {
+    KAFKA_VALUE_MIN = 2048, /* the identity of a record has room in it */
+};
+
 struct kafka_options {
     const char *socket; /* NULL: the default of informerctl */
     const char *handler;
@@ -25,6 +29,9 @@ struct kafka_options {
 /* The properties: our defaults, then the file, then --brokers and --property. Returns NULL with the error: it names the
  * property and where it is from, never a value of the file. The caller frees it or passes it to rd_kafka_new(). */
 rd_kafka_conf_t *kafka_conf_make(const struct kafka_options *options, struct inf_error *err);
+
+/* Lowers batch.size to @bytes, which are at least 1. A larger message is a batch of its own. */
+void kafka_conf_limit_batch(rd_kafka_conf_t *conf, size_t bytes);
 
 /* The value of message.max.bytes, less the size of headers and framing. */
 size_t kafka_conf_value_max(const rd_kafka_conf_t *conf);

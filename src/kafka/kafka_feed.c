@@ -20,7 +20,7 @@
 #include "ctl/ctl_json.h"
 
 struct kafka_feed {
-    const char *socket; /* borrowed; NULL: the default */
+    const char *socket, *handler; /* borrowed; `socket` NULL: the default */
     struct client *stream, *ack;
     struct client_reply records, reply;
     struct buf path; /* "name=kafka&id=1f..." */
@@ -47,6 +47,7 @@ int kafka_feed_open(const char *socket, const char *handler, struct kafka_feed *
     char *target;
     int rc;
     f->socket = socket;
+    f->handler = handler;
     put_path(&f->path, handler);
     target = xasprintf("/informerd/v1/handlers/stream?%s", f->path.bytes);
     rc = client_open(socket, &f->stream, err);
@@ -110,9 +111,11 @@ static int pass_records(struct kafka_feed *f, struct kafka_feed_user *user, stru
 static int read_records(struct kafka_feed *f, struct kafka_feed_user *user, struct inf_error *err)
 {
     int rc = client_read(f->stream, &f->records, err);
-    if (rc == 0 && f->records.status != 200)
-        return ctl_json_error(f->records.status,
-                              (struct str){f->records.body.bytes, f->records.body.len}, err);
+    if (rc == 0 && f->records.status != 200) {
+        (void)ctl_json_error(f->records.status,
+                             (struct str){f->records.body.bytes, f->records.body.len}, err);
+        return err_wrap(err, "handler '%s'", f->handler);
+    }
     if (rc == 0)
         return err_set(err, INF_ENET, "informerd has ended the stream");
     if (f->records.status == 200 && pass_records(f, user, err) < 0)

@@ -19,7 +19,7 @@ struct kafka_feed_user {
     int (*on_record)(struct kafka_feed_user *user, struct str line, struct inf_error *err);
 };
 
-/* Connects and requests the stream. @socket is not copied; NULL: the default. */
+/* Connects and requests the stream. @socket (NULL: the default) and @handler are not copied. */
 int kafka_feed_open(const char *socket, const char *handler, struct kafka_feed **ret,
                     struct inf_error *err);
 void kafka_feed_close(struct kafka_feed *feed); /* NULL is allowed */

@@ -109,6 +109,8 @@ int kafka_topic_check(const char *topic, struct inf_error *err)
 {
     if (!*topic)
         return err_set(err, INF_ECONF, "the topic is empty");
+    if (strcmp(topic, ".") == 0 || strcmp(topic, "..") == 0)
+        return err_set(err, INF_ECONF, "Kafka does not allow the topic '%s'", topic);
     for (const char *at = topic; *at; at++) {
         int i = placeholder_at(at);
         if (i >= 0)

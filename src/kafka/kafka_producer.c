@@ -22,6 +22,8 @@
 
 enum {
     ERROR_MAX = 400,
+    ERRORS_LOGGED = 8, /* LIMIT: kinds of problems that are logged until a message is delivered */
+    FATAL_MS = 1000,   /* for the reports of messages after a fatal error */
 };
 
 struct kafka_producer {
@@ -31,9 +33,11 @@ struct kafka_producer {
     size_t value_max;
     uint64_t sent, delivered;
     bool done[KAFKA_FLIGHT_MAX]; /* of the message with this number modulo the size */
-    size_t refused_size;
-    char failure[ERROR_MAX];        /* "": none */
-    rd_kafka_resp_err_t last_error; /* that was logged */
+    struct kafka_refused refused;
+    char failure[ERROR_MAX]; /* "": none */
+    bool is_fatal;           /* the failure is one of the producer, not of a message */
+    rd_kafka_resp_err_t logged[ERRORS_LOGGED]; /* since a message was delivered */
+    size_t n_logged;
 };
 
 void kafka_log(const char *level, const char *fmt, ...)
@@ -83,6 +87,18 @@ static const char *remedy_of(rd_kafka_resp_err_t code)
     return "repeated until it works";
 }
 
+/* Whether it has to be logged: they come in turn as long as a broker is down. */
+static bool note_error(struct kafka_producer *p, rd_kafka_resp_err_t error)
+{
+    for (size_t i = 0; i < p->n_logged; i++)
+        if (p->logged[i] == error)
+            return false;
+    if (p->n_logged == ERRORS_LOGGED)
+        return false;
+    p->logged[p->n_logged++] = error;
+    return true;
+}
+
 static void on_error(rd_kafka_t *rk, int code, const char *reason, void *opaque)
 {
     struct kafka_producer *p = opaque;
@@ -90,37 +106,42 @@ static void on_error(rd_kafka_t *rk, int code, const char *reason, void *opaque)
     char why[ERROR_MAX / 2];
     if (error == RD_KAFKA_RESP_ERR__FATAL) {
         error = rd_kafka_fatal_error(rk, why, sizeof(why));
-        snprintf(p->failure, sizeof(p->failure), "%s: %s", rd_kafka_err2name(error), why);
+        p->is_fatal = true;
+        if (!p->failure[0]) /* it may follow from the failure of a message */
+            snprintf(p->failure, sizeof(p->failure), "%s: %s", rd_kafka_err2name(error), why);
         return;
     }
-    if (error == p->last_error)
+    if (!note_error(p, error))
         return;
-    p->last_error = error;
     kafka_log("warning", "%s; %s", reason, remedy_of(error));
 }
 
 static void on_log(const rd_kafka_t *rk, int level, const char *facility, const char *text)
 {
     (void)rk;
-    if (level <= 3) /* errors; those of connections also reach on_error() */
+    if (level <= 3 && strcmp(facility, "FAIL") != 0 &&
+        strcmp(facility, "FATAL") != 0) /* these reach on_error() */
         kafka_log("info", "librdkafka: %s: %s", facility, text);
 }
 
 /* ---- delivery reports ---- */
 
+static void note_refused(struct kafka_producer *p, size_t len)
+{
+    p->refused.messages++;
+    p->refused.bytes += len;
+    p->refused.largest = len > p->refused.largest ? len : p->refused.largest;
+}
+
 static void fail_message(struct kafka_producer *p, const rd_kafka_message_t *message)
 {
     const char *topic = message->rkt ? rd_kafka_topic_name(message->rkt) : "";
-    if (message->err == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE)
-        p->refused_size = message->len;
-    if (p->failure[0])
-        return;
-    if (p->refused_size)
-        snprintf(
-            p->failure, sizeof(p->failure),
-            "topic %s: a message of %zu bytes is larger than max.message.bytes of the topic; sent again, shortened",
-            topic, message->len);
-    else
+    if (message->err == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE) {
+        note_refused(p, message->len);
+        snprintf(p->failure, sizeof(p->failure),
+                 "topic %s: a batch is larger than max.message.bytes of the topic", topic);
+    }
+    if (!p->failure[0])
         snprintf(p->failure, sizeof(p->failure), "topic %s: %s; %s", topic,
                  rd_kafka_err2str(message->err), remedy_of(message->err));
 }
@@ -137,9 +158,9 @@ static void on_delivery(rd_kafka_t *rk, const rd_kafka_message_t *message, void 
         fail_message(p, message);
         return;
     }
-    if (p->last_error)
+    if (p->n_logged)
         kafka_log("info", "messages are delivered again");
-    p->last_error = RD_KAFKA_RESP_ERR_NO_ERROR;
+    p->n_logged = 0;
     p->done[number % KAFKA_FLIGHT_MAX] = true;
     while (p->delivered < p->sent && p->done[(p->delivered + 1) % KAFKA_FLIGHT_MAX])
         p->done[++p->delivered % KAFKA_FLIGHT_MAX] = false;
@@ -151,6 +172,8 @@ void kafka_producer_serve(struct kafka_producer *producer)
     while (read(producer->pipe[0], bytes, sizeof(bytes)) > 0)
         ;
     rd_kafka_poll(producer->rk, 0);
+    if (producer->is_fatal) /* the message that failed is reported after the error */
+        rd_kafka_flush(producer->rk, FATAL_MS);
 }
 
 void kafka_producer_flush(struct kafka_producer *producer, int ms)
@@ -196,7 +219,7 @@ int kafka_producer_send(struct kafka_producer *p, const struct kafka_message *m,
     if (code) {
         rd_kafka_headers_destroy(headers);
         if (code == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE)
-            p->refused_size = m->value.len;
+            note_refused(p, m->value.len);
         return err_set(err, INF_ENET, "topic %s: %s; %s", m->topic, rd_kafka_err2str(code),
                        remedy_of(code));
     }
@@ -224,9 +247,9 @@ size_t kafka_producer_value_max(const struct kafka_producer *producer)
     return producer->value_max;
 }
 
-size_t kafka_producer_refused_size(const struct kafka_producer *producer)
+const struct kafka_refused *kafka_producer_refused(const struct kafka_producer *producer)
 {
-    return producer->refused_size;
+    return &producer->refused;
 }
 
 int kafka_producer_fd(const struct kafka_producer *producer)
@@ -236,7 +259,7 @@ int kafka_producer_fd(const struct kafka_producer *producer)
 
 /* ---- life ---- */
 
-struct kafka_producer *kafka_producer_new(const struct kafka_options *options,
+struct kafka_producer *kafka_producer_new(const struct kafka_options *options, size_t batch_max,
                                           struct inf_error *err)
 {
     rd_kafka_conf_t *conf = kafka_conf_make(options, err);
@@ -246,6 +269,8 @@ struct kafka_producer *kafka_producer_new(const struct kafka_options *options,
         return NULL;
     p = NEW(struct kafka_producer);
     p->value_max = kafka_conf_value_max(conf);
+    if (batch_max)
+        kafka_conf_limit_batch(conf, batch_max);
     rd_kafka_conf_set_opaque(conf, p);
     rd_kafka_conf_set_dr_msg_cb(conf, on_delivery);
     rd_kafka_conf_set_error_cb(conf, on_error);

@@ -25,8 +25,12 @@ enum {
 
 struct kafka_producer;
 
-/* Fails with INF_ECONF. */
-struct kafka_producer *kafka_producer_new(const struct kafka_options *options,
+struct kafka_refused {
+    size_t messages, bytes, largest; /* of their values; 0: none was refused */
+};
+
+/* @batch_max: bytes of a batch of several messages; 0: batch.size. Fails with INF_ECONF. */
+struct kafka_producer *kafka_producer_new(const struct kafka_options *options, size_t batch_max,
                                           struct inf_error *err);
 
 /* Messages that are not delivered are dropped. NULL is allowed. */
@@ -49,11 +53,11 @@ void kafka_producer_flush(struct kafka_producer *producer, int ms);
 /* NULL: none. */
 const char *kafka_producer_failure(const struct kafka_producer *producer);
 
-/* Bytes of a value above which a message is refused; smaller after a broker has refused one. */
+/* Bytes of a value above which a message is refused. */
 size_t kafka_producer_value_max(const struct kafka_producer *producer);
 
-/* A broker has refused a value of this size: the next producer starts with less. 0: none has. */
-size_t kafka_producer_refused_size(const struct kafka_producer *producer);
+/* What was refused because of its size. A broker compares that of a whole batch, so small messages can be among them. */
+const struct kafka_refused *kafka_producer_refused(const struct kafka_producer *producer);
 
 /* Writes a line to stderr. */
 __attribute__((format(printf, 2, 3))) void kafka_log(const char *level, const char *fmt, ...);

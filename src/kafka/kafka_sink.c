@@ -56,10 +56,10 @@ struct sink {
     struct kafka_feed *feed;         /* NULL: waiting */
     struct kafka_producer *producer; /* likewise */
     struct backoff backoff;
-    int64_t due_ms;             /* end of waiting or draining */
-    int64_t status_ms;          /* next status line */
-    size_t value_max;           /* after a broker has refused a value; 0: that of the producer */
-    uint64_t session_delivered; /* by this producer */
+    int64_t due_ms;              /* end of waiting or draining */
+    int64_t status_ms;           /* next status line */
+    size_t batch_max, value_max; /* after a broker has refused a batch; 0: those of the producer */
+    uint64_t session_delivered;  /* by this producer */
     uint64_t delivered, reported, shortened, failures; /* in total */
     int exit_code;
 };
@@ -88,18 +88,30 @@ static void end_sink(struct sink *s, int exit_code)
     sm_move(&s->sm, SINK_ENDED, "exit code %d", exit_code);
 }
 
-/* After a broker has refused a value, smaller ones are tried. */
-static void learn_size(struct sink *s)
+/* After a broker has refused a batch, smaller ones are tried, until each has one message; then smaller values. Returns what is
+ * tried. */
+static const char *learn_size(struct sink *s)
 {
-    size_t refused = s->producer ? kafka_producer_refused_size(s->producer) : 0;
-    if (refused)
-        s->value_max = refused / 2;
+    struct kafka_refused refused = {0};
+    if (s->producer)
+        refused = *kafka_producer_refused(s->producer);
+    if (!refused.messages)
+        return "";
+    if (refused.messages > 1 && (!s->batch_max || s->batch_max > refused.largest)) {
+        size_t tried = s->batch_max && s->batch_max < refused.bytes ? s->batch_max : refused.bytes;
+        s->batch_max = tried / 2;
+        return "; sent again, in smaller batches";
+    }
+    if (s->value_max == KAFKA_VALUE_MIN)
+        return ""; /* nothing smaller can be tried */
+    s->value_max = refused.largest / 2 > KAFKA_VALUE_MIN ? refused.largest / 2 : KAFKA_VALUE_MIN;
+    return "; sent again, shortened";
 }
 
 static void fail_session(struct sink *s, const char *why)
 {
-    uint64_t wait_ms = backoff_next(&s->backoff, 0);
-    learn_size(s);
+    const char *next = learn_size(s);
+    uint64_t wait_ms = *next ? 0 : backoff_next(&s->backoff, 0); /* sizes halve: that ends soon */
     s->failures++;
     close_session(s);
     if (s->sm.state == SINK_DRAINING) {
@@ -107,7 +119,10 @@ static void fail_session(struct sink *s, const char *why)
         end_sink(s, 0);
         return;
     }
-    kafka_log("warning", "%s; next attempt in %.1f s", why, (double)wait_ms / 1000);
+    if (*next)
+        kafka_log("warning", "%s%s", why, next);
+    else
+        kafka_log("warning", "%s; next attempt in %.1f s", why, (double)wait_ms / 1000);
     s->due_ms = now_ms() + (int64_t)wait_ms;
     if (s->sm.state != SINK_WAITING)
         sm_move(&s->sm, SINK_WAITING, "%s", why);
@@ -121,7 +136,7 @@ static void open_session(struct sink *s)
         return;
     }
     s->session_delivered = 0;
-    s->producer = kafka_producer_new(s->options, &err);
+    s->producer = kafka_producer_new(s->options, s->batch_max, &err);
     if (!s->producer) {
         kafka_log("error", "%s", err.text);
         end_sink(s, EX_CONFIG);

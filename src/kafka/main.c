@@ -15,24 +15,23 @@ static const struct flag kafka_flags[] = {
     {0, "handler", "NAME", AT(handler),
      .help = "handler of informerd with client: true whose records are sent"},
     {0, "topic", "TEMPLATE", AT(topic),
-     .help =
-         "topic, like k8s.{cluster}.{resource}; also {watch}, {group}, {kind} and\n{namespace}"},
+     .help = "topic, like k8s.{cluster}.{resource}; also {watch}, {group}, {kind} and {namespace}"},
     {0, "brokers", "HOST:PORT,...", AT(brokers),
      .help = "brokers to start with (bootstrap.servers)"},
     {0, "compact", NULL, AT(compact),
      .help =
-         "for compacted topics: the value is the newest object, and none for a\ndeleted one; needs object: full in the handler"},
+         "for compacted topics: the value is the newest object, and none for a deleted one; needs object: full in the handler"},
     {0, "key", "uid|name", AT(key), .choices = key_choices,
      .help =
-         "key of messages: the uid, or cluster/resource/namespace/name (default: uid,\nwith --compact: name)"},
+         "key of messages: the uid, or cluster/resource/namespace/name (default: uid, with --compact: name)"},
     {0, "property", "NAME=VALUE", AT(properties), .repeatable = true,
      .help = "property of librdkafka; repeatable"},
     {0, "properties-file", "FILE", AT(properties_file),
      .help =
-         "file with properties of librdkafka, a NAME=VALUE on each line: SASL, TLS\nand secrets"},
+         "file with properties of librdkafka, a NAME=VALUE on each line: SASL, TLS and secrets"},
     {'s', "socket", "FILE", AT(socket),
      .help =
-         "Unix socket of informerd (default: $INFORMERD_SOCKET,\n$RUNTIME_DIRECTORY/informerd.sock or "
+         "Unix socket of informerd (default: $INFORMERD_SOCKET, $RUNTIME_DIRECTORY/informerd.sock or "
          "/run/informerd/informerd.sock)"},
     {0},
 };
@@ -70,8 +69,8 @@ static const struct command kafka_command = {
     .arguments = "--handler NAME --topic TEMPLATE --brokers HOST:PORT,... [flags]",
     .summary = "send records to Kafka",
     .description =
-        "informerd-kafka sends the changes of a handler of informerd to Kafka, each at least once\n"
-        "and those of an object in order.",
+        "informerd-kafka sends the changes of a handler of informerd to Kafka, each at least "
+        "once and those of an object in order. See informerd-kafka(8).",
     .flags = kafka_flags,
     .notes = "Signals: TERM/INT stop after the messages in flight are delivered, at most 10 s.\n",
     .size = sizeof(struct kafka_options),

@@ -2,7 +2,8 @@
  * mock_kafka.c - a simulated Kafka for tests of informerd-kafka: the mock cluster of librdkafka, and a consumer that prints each message of a
  * topic as a line of JSON.
  *
- *     mock_kafka TOPIC PARTITIONS BROKERS   only the consumer, of a real Kafka
+ *     mock_kafka TOPIC PARTITIONS BROKERS [NAME=VALUE...]
+ *                                      only the consumer, of a real Kafka; with settings it creates the topic first
  *     mock_kafka TOPIC PARTITIONS      prints the address first; the end of stdin ends it. Commands on stdin, one on each line:
  *                                      Each is confirmed with the line "ok".
  *     down, up                         the broker closes all connections; accepts them again
@@ -20,6 +21,7 @@
 
 enum {
     PRODUCE = 0, /* ApiKey */
+    CREATE_MS = 60 * 1000,
 };
 
 static void fail(const char *what)
@@ -106,6 +108,37 @@ static void assign(rd_kafka_t *rk, const char *topic, int partitions)
     rd_kafka_topic_partition_list_destroy(list);
 }
 
+/* With settings "NAME=VALUE". */
+static void create_topic(rd_kafka_t *rk, const char *topic, int partitions, char **settings, int n)
+{
+    char why[200];
+    rd_kafka_NewTopic_t *made = rd_kafka_NewTopic_new(topic, partitions, 1, why, sizeof(why));
+    rd_kafka_queue_t *queue = rd_kafka_queue_new(rk);
+    rd_kafka_event_t *event;
+    const rd_kafka_topic_result_t **results;
+    size_t count;
+    if (!made)
+        fail(why);
+    for (int i = 0; i < n; i++) {
+        char *equals = strchr(settings[i], '=');
+        if (!equals)
+            fail("a setting is NAME=VALUE");
+        *equals = '\0';
+        rd_kafka_NewTopic_set_config(made, settings[i], equals + 1);
+    }
+    rd_kafka_CreateTopics(rk, &made, 1, NULL, queue);
+    event = rd_kafka_queue_poll(queue, CREATE_MS);
+    if (!event || rd_kafka_event_error(event))
+        fail(event ? rd_kafka_event_error_string(event) : "the topic is not created");
+    results =
+        rd_kafka_CreateTopics_result_topics(rd_kafka_event_CreateTopics_result(event), &count);
+    if (count != 1 || rd_kafka_topic_result_error(results[0]))
+        fail(count ? rd_kafka_topic_result_error_string(results[0]) : "the topic is not created");
+    rd_kafka_event_destroy(event);
+    rd_kafka_queue_destroy(queue);
+    rd_kafka_NewTopic_destroy(made);
+}
+
 /* Returns false at the end of stdin. */
 static bool obey(rd_kafka_mock_cluster_t *cluster)
 {
@@ -143,14 +176,16 @@ static rd_kafka_mock_cluster_t *start_cluster(const char *topic, int partitions)
 
 int main(int argc, char **argv)
 {
-    int partitions = argc == 3 || argc == 4 ? atoi(argv[2]) : 0;
+    int partitions = argc >= 3 ? atoi(argv[2]) : 0;
     rd_kafka_mock_cluster_t *cluster;
     rd_kafka_t *consumer;
     if (partitions <= 0)
-        fail("usage: mock_kafka TOPIC PARTITIONS [BROKERS]");
-    cluster = argc == 4 ? NULL : start_cluster(argv[1], partitions);
+        fail("usage: mock_kafka TOPIC PARTITIONS [BROKERS [NAME=VALUE...]]");
+    cluster = argc >= 4 ? NULL : start_cluster(argv[1], partitions);
     consumer = client_new(RD_KAFKA_CONSUMER,
                           cluster ? rd_kafka_mock_cluster_bootstraps(cluster) : argv[3]);
+    if (argc > 4)
+        create_topic(consumer, argv[1], partitions, argv + 4, argc - 4);
     assign(consumer, argv[1], partitions);
     while (obey(cluster))
         consume(consumer);

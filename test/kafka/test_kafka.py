@@ -122,6 +122,26 @@ class Delivery(Kafka):
                          self.on_server())
         self.assertEqual(sorted(objects), [f'sim/configmaps/default/web-{n}' for n in range(3)])
 
+    def test_deletions_while_informerd_is_down_are_tombstones(self):
+        self.start_all('--compact', object='full')
+        for name in ('kept', 'deleted', 'replaced'):
+            self.put(name)
+        self.mock.wait(3)
+        self.wait_metric('queue_length', 0)
+        self.daemon.end(signal.SIGKILL)
+        for name in ('deleted', 'replaced'):
+            self.sim.control('delete', resource='configmaps', namespace='default', name=name)
+        self.put('replaced', again='1')
+        self.sim.control('compact')  # the watch can't continue: the objects are listed
+        self.daemon = self.start_daemon()
+        self.mock.wait(6)
+        self.wait_metric('queue_length', 0)
+        state = {m['key'].split('/')[-1]: m['value'] for m in self.mock.messages}
+        self.assertIsNone(state.pop('deleted'))
+        self.assertEqual({('configmaps', 'default', name): (m['uid'], m['resourceVersion']) for name, m in
+                          ((name, json.loads(value)['metadata']) for name, value in state.items())}, self.on_server())
+        self.assertIn('RELIST', self.log.types())
+
     def test_compact_needs_the_object(self):
         self.start_all('--compact')
         self.put('web')
@@ -168,12 +188,14 @@ class Problems(Kafka):
         self.put('during')
         self.sink.wait_logged('check that the brokers run')
         self.assertEqual(self.metric('queue_length'), 1)
-        self.put('log-goes-on')
-        self.log.wait_for(lambda records: records[-1].get('name') == 'log-goes-on', 'the event log')
+        for n in range(20):  # while informerd-kafka connects again and again
+            self.put(f'log-goes-on-{n}')
+            self.log.wait_for(lambda records: records[-1].get('name') == f'log-goes-on-{n}', 'the event log')
         self.mock.send('up')
-        self.mock.wait(3)
+        self.mock.wait(22)
         self.wait_metric('queue_length', 0)
         self.sink.wait_logged('messages are delivered again')
+        self.assertLessEqual(self.sink.text().count('check that the brokers run'), 2)  # no connection, and no broker at all
 
     def test_broker_is_down_at_the_start(self):
         """What librdkafka reports before the loop polls it must not prevent later reports."""
@@ -196,6 +218,33 @@ class Problems(Kafka):
         self.assertNotIn('object', value)
         self.wait_metric('queue_length', 0)
 
+    def test_a_refused_batch_of_small_messages_is_sent_in_smaller_batches(self):
+        """A broker compares the size of the whole batch: no message of it need be shortened."""
+        self.start_all('--property', 'linger.ms=500', object='full')
+        self.mock.send('refuse 3')
+        for n in range(40):
+            self.put(f'web-{n}')
+        messages = self.mock.wait(40)
+        self.wait_metric('queue_length', 0)
+        self.sink.wait_logged('larger than max.message.bytes of the topic; sent again, in smaller batches')
+        self.assertEqual({m['headers'].get('truncated') for m in messages}, {None})
+        self.put('later')
+        self.assertIn('object', json.loads(self.mock.wait(len(messages) + 1)[-1]['value']))
+
+    def test_a_record_that_stays_too_large_without_its_diff_has_only_its_identity(self):
+        self.start_all('--property', 'message.max.bytes=12000', object='full')
+        labels = {f'key-{n}': 'x' * 60 for n in range(300)}
+        self.sim.put('configmaps', config_map('large', labels=labels))
+        self.sim.put('configmaps', config_map('large', labels={**labels, 'key-0': 'y'}))
+        self.put('small')
+        values = [json.loads(m['value']) for m in self.mock.wait(3)]
+        self.wait_metric('queue_length', 0)
+        added, changed = (v for v in values if v['name'] == 'large')
+        for value in (added, changed):
+            self.assertTrue(value['truncated'])
+            self.assertNotIn('labels', value)
+        self.assertEqual((changed['type'], changed['uid'], changed['old_rv']), ('MODIFIED', added['uid'], added['rv']))
+
     def test_informerd_is_not_there_yet(self):
         self.mock = Mock(self, 'k8s.sim.configmaps')
         self.settings = {}
@@ -209,7 +258,7 @@ class Problems(Kafka):
     def test_an_unknown_handler_is_waited_for(self):
         self.start_all()
         other = Sink(self, *self.arguments_of_sink[:1], 'other', *self.arguments_of_sink[2:])
-        other.wait_logged('no handler with client: true has this name')
+        other.wait_logged("handler 'other': Error from server (NotFound): no handler with client: true has this name")
         self.assertEqual(other.end(), 0)
 
     def test_command_line(self):
@@ -226,6 +275,8 @@ class Problems(Kafka):
                 ([*common, '--brokers', 'x', '--property', 'enable.idempotence=false'], 'cannot be set'),
                 ([*common, '--brokers', 'x', '--properties-file', str(secret)], f"{secret}:3: unknown property 'no.such.property'"),
                 ([*common, '--brokers', 'x', '--properties-file', '/no/such'], "file '/no/such'"),
+                (['--handler', 'h', '--topic', '..', '--brokers', 'x'], "Kafka does not allow the topic '..'"),
+                ([*common, '--brokers', 'x', '--property', 'enable.gapless.guarantee=false'], 'cannot be set'),
                 ([*common, '--brokers', 'x', '--key', 'rv'], 'neither uid nor name'),
                 ([*common, 'x'], 'unexpected argument')):
             done = subprocess.run([SINK, *arguments], capture_output=True, text=True, timeout=DEADLINE, check=False)

@@ -39,6 +39,7 @@ offsets.topic.replication.factor=1
 transaction.state.log.replication.factor=1
 transaction.state.log.min.isr=1
 auto.create.topics.enable=true
+log.cleaner.backoff.ms=500
 """
 
 
@@ -80,6 +81,11 @@ class Kafka:
         with open(self.folder / "kafka.log", "a") as log:
             self.child = children.start([*self._java, "kafka.Kafka", self.folder / "server.properties"], stdout=log, stderr=log)
 
+    def wait_topics(self, *names):
+        """Until they exist, with a folder for their first partition."""
+        for name in names:
+            children.until((self.folder / "data" / f"{name}-0").exists, 60, f"the topic {name}")
+
     def kill(self):
         if self.child:
             self.child.kill()
@@ -90,11 +96,12 @@ class Kafka:
 
 
 class Consumer:
-    """The messages of a topic, in the order of each partition."""
+    """The messages of a topic, in the order of each partition. With settings the topic is created first."""
 
-    def __init__(self, program, topic, partitions, brokers):
+    def __init__(self, program, topic, partitions, brokers, **settings):
         self.messages = []
-        self._child = children.start([program, topic, str(partitions), brokers], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        words = [f"{name.replace('_', '.')}={value}" for name, value in settings.items()]
+        self._child = children.start([program, topic, str(partitions), brokers, *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
 

@@ -1,6 +1,7 @@
 """informerd-kafka with a real Kafka, which is killed, restarted and stopped for a time during load; so are informerd-kafka and
-informerd. Two handlers: all changes over a plain listener, and the newest objects over TLS and SASL. Each topic ends with the
-server's list, and the changes of each object are in order.
+informerd. Two handlers: all changes over a plain listener, to a topic that takes small batches only, and the newest objects over TLS
+and SASL, to a compacted topic. Each topic ends with the server's list, also after compaction, and the changes of each object are in
+order.
 """
 
 import json
@@ -22,6 +23,8 @@ WRITERS, OBJECTS = 4, 10  # objects of each
 RATE = 20  # writes a second of each
 PARTITIONS = 4
 CHANGES, NEWEST = "k8s.e2e.configmaps", "newest.configmaps"
+SMALL = {"max_message_bytes": 4000}
+COMPACTED = {"cleanup_policy": "compact", "segment_ms": 2000, "min_cleanable_dirty_ratio": 0.01, "delete_retention_ms": 1000}
 HANDLERS = [{"name": "changes", "client": True, "initial": True, "namespaces": [NAMESPACE], "queue": "64M"},
             {"name": "newest", "client": True, "initial": True, "namespaces": [NAMESPACE], "queue": "64M", "object": "full"},
             {"name": "refused", "client": True, "initial": True, "namespaces": [NAMESPACE], "queue": "64M"}]
@@ -45,6 +48,12 @@ def run(stage):
     broker.start()
     service = stage.service("token", (CONFIGMAPS,), top={"handlers": HANDLERS})
     service.start()
+    program = stage.subject.binary.parent / "test" / "kafka" / "mock_kafka"
+    consumers = [Consumer(program, CHANGES, PARTITIONS, broker.plain, **SMALL),
+                 Consumer(program, NEWEST, PARTITIONS, broker.plain, **COMPACTED)]
+    for consumer in consumers:
+        stage.at_end(consumer.close)
+    broker.wait_topics(CHANGES, NEWEST)
     sinks = start_sinks(stage, folder, service, broker, certificates)
     halt = threading.Event()
     writers = [Writer(stage, number, halt) for number in range(WRITERS)]
@@ -56,12 +65,13 @@ def run(stage):
         halt.set()
         worker.join()
     stage.catch_up()
-    program = stage.subject.binary.parent / "test" / "kafka" / "mock_kafka"
-    consumers = [Consumer(program, topic, PARTITIONS, broker.plain) for topic in (CHANGES, NEWEST)]
-    for consumer in consumers:
-        stage.at_end(consumer.close)
     check_end(stage, consumers)
     check_order(stage, consumers[0].messages)
+    if "sent again, in smaller batches" not in sinks[0].text():
+        stage.complain(f"no batch was refused:\n{sinks[0].text()[-1000:]}")
+    if any("truncated" in m["headers"] for m in consumers[0].messages):
+        stage.complain("a small record was shortened")
+    compacted = check_compacted(stage, program, broker, consumers[1])
     wrong = check_refusals(stage, folder, service, broker, certificates)
     for sink in sinks:
         if sink.stop() != 0:
@@ -71,7 +81,8 @@ def run(stage):
         stage.complain("a log has the password")
     messages = consumers[0].messages
     repeated = len(messages) - len({m["headers"]["seq"] for m in messages})
-    return f"{stage.writes} writes, {len(messages)} changes in Kafka, {repeated} of them repeated"
+    return (f"{stage.writes} writes, {len(messages)} changes in Kafka, {repeated} of them repeated; {len(consumers[1].messages)} newest "
+            f"objects, {compacted} after compaction")
 
 
 def start_sinks(stage, folder, service, broker, certificates):
@@ -79,7 +90,8 @@ def start_sinks(stage, folder, service, broker, certificates):
     properties = folder / "properties"
     properties.write_text(LISTENER.format(user=USER, password=PASSWORD, ca=certificates.crt("ca")))
     sinks = []
-    for name, arguments in (("changes", ("--topic", "k8s.{cluster}.{resource}", "--brokers", broker.plain)),
+    for name, arguments in (("changes", ("--topic", "k8s.{cluster}.{resource}", "--brokers", broker.plain,
+                                         "--property", "compression.codec=none")),
                             ("newest", ("--compact", "--topic", "newest.{resource}", "--brokers", broker.secure,
                                         "--properties-file", properties))):
         place = folder / name
@@ -135,20 +147,39 @@ def version_of_object(message):
     return meta["namespace"], meta["name"], meta["uid"], meta["resourceVersion"]
 
 
-def check_end(stage, consumers):
-    def listed():
-        metas = [item["metadata"] for item in stage.plane.admin.get(CONFIGMAPS.path(NAMESPACE))["items"]]
-        return {(m["namespace"], m["name"]): (m["uid"], m["resourceVersion"]) for m in metas
-                if m["name"].startswith("object-")}
+def listed(stage):
+    metas = [item["metadata"] for item in stage.plane.admin.get(CONFIGMAPS.path(NAMESPACE))["items"]]
+    return {(m["namespace"], m["name"]): (m["uid"], m["resourceVersion"]) for m in metas if m["name"].startswith("object-")}
 
-    def held(consumer, version_of):
-        state = newest_of(list(consumer.messages), version_of)
-        return {key: version for key, version in state.items() if key[1].startswith("object-")}
+
+def held(consumer, version_of):
+    state = newest_of(list(consumer.messages), version_of)
+    return {key: version for key, version in state.items() if key[1].startswith("object-")}
+
+
+def check_compacted(stage, program, broker, consumer):
+    """Who reads the topic from its start after compaction gets fewer messages, and the same objects. Returns their number."""
+    deadline = time.monotonic() + stage.timeout
+    while True:
+        late = Consumer(program, NEWEST, PARTITIONS, broker.plain)
+        try:
+            children.until(lambda: held(late, version_of_object) == listed(stage), stage.timeout, "the compacted topic equal to the list")
+        finally:
+            late.close()
+        if len(late.messages) < len(consumer.messages) * 0.8:  # the last segments are not compacted
+            return len(late.messages)
+        if time.monotonic() > deadline:
+            stage.complain(f"Kafka has not compacted the topic: {len(late.messages)} of {len(consumer.messages)} messages")
+            return len(late.messages)
+        time.sleep(1)
+
+
+def check_end(stage, consumers):
     for consumer, version_of, topic in zip(consumers, (version_of_record, version_of_object), (CHANGES, NEWEST)):
         try:
-            children.until(lambda c=consumer, v=version_of: held(c, v) == listed(), stage.timeout, f"topic {topic} equal to the list")
+            children.until(lambda c=consumer, v=version_of: held(c, v) == listed(stage), stage.timeout, f"topic {topic} equal to the list")
         except children.Failure as failure:
-            differing = set(held(consumer, version_of).items()) ^ set(listed().items())
+            differing = set(held(consumer, version_of).items()) ^ set(listed(stage).items())
             stage.complain(f"{failure}; {len(consumer.messages)} messages, {len(differing)} differ, such as {sorted(differing)[:2]}")
 
 
