@@ -82,18 +82,30 @@ void page_region_free(struct page_region *region)
 void page_stock_init(struct page_stock *stock)
 {
     list_init(&stock->regions);
+    stock->count = 0;
 }
 
 void page_stock_add(struct page_stock *stock, struct page_region *region)
 {
     list_push(&stock->regions, &region->node);
+    stock->count++;
+}
+
+/* NULL: there is none. */
+static struct page_region *take_from_stock(struct page_stock *stock)
+{
+    struct list *node = list_pop(&stock->regions);
+    if (!node)
+        return NULL;
+    stock->count--;
+    return container_of(node, struct page_region, node);
 }
 
 void page_stock_clear(struct page_stock *stock)
 {
-    struct list *node;
-    while ((node = list_pop(&stock->regions)))
-        page_region_free(container_of(node, struct page_region, node));
+    struct page_region *region;
+    while ((region = take_from_stock(stock)))
+        page_region_free(region);
 }
 
 /* ---- pools ---- */
@@ -131,18 +143,18 @@ void page_pool_init(struct page_pool *pool, struct page_stock *stock)
 
 void page_pool_supply(struct page_pool *pool, struct page_stock *stock, size_t bytes)
 {
-    struct list *node;
-    for (; bytes >= REGION_SIZE && (node = list_pop(&stock->regions)); bytes -= REGION_SIZE)
-        list_push(&pool->partial, node);
+    struct page_region *region;
+    for (; bytes >= REGION_SIZE && (region = take_from_stock(stock)); bytes -= REGION_SIZE)
+        list_push(&pool->partial, &region->node);
 }
 
 struct pool_page *page_pool_take(struct page_pool *pool, bool soon)
 {
     struct pool_page *page;
-    struct list *node = NULL;
+    struct page_region *region = NULL;
     pool->pages++;
-    if (list_empty(&pool->partial) && pool->stock && (node = list_pop(&pool->stock->regions)))
-        list_push(&pool->partial, node);
+    if (list_empty(&pool->partial) && pool->stock && (region = take_from_stock(pool->stock)))
+        list_push(&pool->partial, &region->node);
     if (!list_empty(&pool->partial))
         return take_from_region(pool);
     page = (void *)map_aligned(POOL_PAGE_SIZE, soon ? MAP_POPULATE : 0);

@@ -31,6 +31,7 @@ void page_region_free(
 /* Regions that no pool uses yet. */
 struct page_stock {
     struct list regions;
+    unsigned count;
 };
 
 void page_stock_init(struct page_stock *stock);

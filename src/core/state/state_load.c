@@ -21,7 +21,7 @@ enum {
     BUFFER = 4 * 1024 * 1024,          /* for pieces and their batch, unless that is larger */
     SLICE = 32,                        /* records between two looks at the budget */
     REGIONS_FROM = 4 * 1024 * 1024,    /* bytes of objects; fewer need no prepared memory */
-    REGIONS_SHARE = 8,                 /* that much is prepared for the entries of stores */
+    REGIONS_MAX = 4,                   /* that wait to be used */
     SEGMENT_MAX = 1024 * 1024 * 1024,  /* LIMIT: bytes of a segment */
     DICTIONARY_MAX = 16 * 1024 * 1024, /* LIMIT: bytes of a dictionary */
     FILES_MAX = 1024 * 1024,           /* LIMIT: segments, and dictionaries */
@@ -191,10 +191,8 @@ static void read_piece(struct inf_state *state)
     make_room(l, len);
     l->work = (struct piece_work){
         .bytes = l->bytes + (l->verified - l->base), .have = l->have - l->verified, .bad = l->bad};
-    if (l->total + l->total / REGIONS_SHARE > REGIONS_FROM + l->regions) {
+    if (l->total > REGIONS_FROM && pack_memory_stock(state->context)->count < REGIONS_MAX)
         l->work.region = page_region_new();
-        l->regions += REGION_SIZE;
-    }
     state_io_read_and_work(loader_start_io(state), state->load_fd, l->bytes + (l->have - l->base),
                            len, l->have, piece_verify, &l->work, on_piece);
 }

@@ -47,7 +47,6 @@ struct loader {
     struct label_list labels; /* that the file has defined */
     struct piece_work work;   /* of the piece that is read */
     uint64_t total;           /* bytes of segments that were read */
-    uint64_t regions;         /* bytes of memory that was prepared for objects */
     struct loaded_put puts[LOADED_PUTS];
     unsigned n_puts;
 };
