@@ -8,6 +8,7 @@
 #ifndef INFORMER_LEASE_H
 #define INFORMER_LEASE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "informer/error.h"
@@ -61,6 +62,23 @@ INF_API int inf_lease_create(struct inf_client *client, struct inf_request *requ
 INF_API int inf_lease_update(struct inf_client *client, struct inf_request *request, const char *ns,
                              const char *name, const char *json, const struct inf_lease *lease,
                              inf_lease_cb *on_done);
+
+/* Our permissions for the Lease. */
+struct inf_lease_access {
+    bool create; /* any Lease in its namespace: the API can't limit this to a name */
+    bool get;
+    bool update;
+    bool reserved[5];
+};
+
+/** Receives the permissions, valid until it returns; or NULL and the error. */
+typedef void inf_lease_access_cb(struct inf_request *request, const struct inf_lease_access *access,
+                                 const struct inf_error *err);
+
+/** Requests whether we may do what the functions above do. Returns 0, or -INF_EINVAL if @request is active. */
+INF_API int inf_lease_access_request(struct inf_client *client, struct inf_request *request,
+                                     const char *ns, const char *name,
+                                     inf_lease_access_cb *on_done);
 
 #ifdef __cplusplus
 }

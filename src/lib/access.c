@@ -58,7 +58,7 @@ static void access_review_next(struct access *a)
         request_end(&a->request, NULL);
         return;
     }
-    body = self_review_access_body(&a->resource, a->ns, verbs[a->reviewed]);
+    body = self_review_access_body(&a->resource, a->ns, verbs[a->reviewed], NULL);
     document_start(&a->request.document, &a->request.client->server, self_review_access_path, body);
     free(body);
 }

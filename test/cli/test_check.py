@@ -72,6 +72,10 @@ class Check(Case):
                       'namespace "billing"',
                       self.sim.request('/api/v1/namespaces/billing/pods', Authorization='Bearer s3cr3t-1').json()['message'])
 
+    def test_online_checks_the_lease_of_replicas(self):
+        report = self.check(self.conf([{'resource': 'pods'}], replica={'group': 'eyes', 'namespace': 'ops'}), 0)
+        self.assertEqual(self.lines(report), ['ok pods in all namespaces', 'ok Lease ops/eyes'])
+
     def test_online_checks_the_namespaces_that_are_selected_now(self):
         """Not all namespaces, which the daemon does not need."""
         for name, team in (('a', 'shop'), ('b', 'shop'), ('kube-b', 'shop'), ('c', 'other')):
@@ -320,6 +324,19 @@ class Check(Case):
                 builtin = self.rbac(self.conf(watches[1:2], **more, state_dir=str(self.folder)))[0]
                 self.assertNotIn('customresourcedefinitions', builtin)
         self.assertNotIn('customresourcedefinitions', self.rbac(self.conf(watches))[0])
+
+    def test_roles_of_a_replica_include_its_lease(self):
+        rules = ('kind: Role\nmetadata:\n  name: informerd-replica\n  namespace: "ops"\nrules:\n'
+                 '  - apiGroups: ["coordination.k8s.io"]\n    resources: [leases]\n    verbs: [create]\n'
+                 '  - apiGroups: ["coordination.k8s.io"]\n    resources: [leases]\n    resourceNames:\n      - "eyes"\n'
+                 '    verbs: [get, update]\n---\n')
+        replica = {'group': 'eyes', 'namespace': 'ops'}
+        text = self.rbac(self.conf([{'resource': 'pods'}], replica=replica, state_dir=str(self.folder)), '--user', 'jane')[0]
+        self.assertIn(rules, text)
+        self.assertTrue(text.endswith('  name: informerd-replica\nsubjects:\n  - kind: User\n'
+                                      '    apiGroup: rbac.authorization.k8s.io\n    name: "jane"\n'))
+        self.assertNotIn('leases', self.rbac(self.conf([{'resource': 'pods'}], replica=replica | {'mode': 'active'},
+                                                       state_dir=str(self.folder)))[0])
 
     def test_binds_users_groups_and_service_accounts(self):
         conf = self.conf([{'resource': 'pods'}])

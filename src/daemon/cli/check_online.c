@@ -130,6 +130,31 @@ static void put_result(const struct report *r, const struct preflight_result *re
     buf_putc(r->out, '\n');
 }
 
+/* "  missing  Lease informerd/test  cannot create or update it" */
+static void put_lease(const struct report *r, const struct lease_check *lease)
+{
+    const struct {
+        const char *verb;
+        bool may;
+    } verbs[] = {
+        {"create", lease->may_create}, {"get", lease->may_get}, {"update", lease->may_update}};
+    const char *before = "  cannot ";
+    buf_puts(r->out, "  ");
+    put_verdict(r, lease->verdict);
+    buf_printf(r->out, "Lease %s/%s", lease->replica->ns, lease->replica->group);
+    for (size_t i = 0; lease->verdict == VERDICT_MISSING && i < ARRAY_LEN(verbs); i++) {
+        if (verbs[i].may)
+            continue;
+        buf_printf(r->out, "%s%s", before, verbs[i].verb);
+        before = ", ";
+    }
+    if (lease->verdict == VERDICT_FAILED) {
+        buf_puts(r->out, "  ");
+        put_foreign(r->out, lease->why.text);
+    }
+    buf_putc(r->out, '\n');
+}
+
 static void put_identity(struct buf *out, const struct cluster_check *check)
 {
     buf_puts(out, "  Kubernetes ");
@@ -160,6 +185,8 @@ static void put_cluster(const struct report *r, const struct cluster_check *chec
     }
     for (size_t i = 0; i < check->n_results; i++)
         put_result(r, &check->results[i]);
+    if (check->lease.replica)
+        put_lease(r, &check->lease);
 }
 
 /* ---- the report ---- */
@@ -169,6 +196,9 @@ static void put_report(const struct preflight *p, const char *path, bool colour,
     struct report r = {.out = out, .colour = colour};
     const struct cluster_check *missing = NULL; /* the first with a missing permission */
     bool several = preflight_count(p) > 1;
+    for (size_t i = 0; i < preflight_count(p); i++)
+        if (!missing && preflight_check(p, i)->lease.verdict == VERDICT_MISSING)
+            missing = preflight_check(p, i);
     for (size_t i = 0; i < preflight_count(p); i++)
         for (size_t j = 0; j < preflight_check(p, i)->n_results; j++) {
             const struct preflight_result *result = &preflight_check(p, i)->results[j];

@@ -5,7 +5,7 @@
  * without a group), then each needed resource becomes a rule with the verbs list and watch.
  * Resources watched in all namespaces go to one ClusterRole, the others to a Role in each
  * namespace, each with a binding. Nothing is granted twice: a Role omits what the ClusterRole
- * grants. With the local API, the ClusterRole also permits to get the definitions of the custom
+ * grants. A replica gets a role for its Lease. With the local API, the ClusterRole also permits to get the definitions of the custom
  * resources, for the columns of tables. If a name cannot be resolved, nothing is printed to stdout and
  * the errors go to stderr.
  */
@@ -16,10 +16,12 @@
 #include <sysexits.h>
 
 #include "base/alloc.h"
+#include "base/base.h"
 #include "base/builtin_resource.h"
 #include "base/text/json_string.h"
 #include "daemon/cli/command.h"
 #include "daemon/cli/preflight.h"
+#include "daemon/conf/conf_replica.h"
 #include "daemon/signals.h"
 
 struct rbac_options {
@@ -205,6 +207,37 @@ static void put_role(struct buf *out, const struct grants *g, const struct prefl
     put_subject(out, o);
 }
 
+/* The role for the Lease of the replicas; create can't be limited to a name. */
+static void put_lease_role(struct buf *out, const struct conf_replica *replica,
+                           const struct rbac_options *o)
+{
+    static const char *const kinds[] = {"Role", "RoleBinding"};
+    for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+        buf_printf(out,
+                   "---\napiVersion: rbac.authorization.k8s.io/v1\nkind: %s\nmetadata:\n"
+                   "  name: informerd-replica\n",
+                   kinds[i]);
+        put_quoted(out, "  namespace: ", replica->ns);
+        if (i)
+            continue;
+        buf_puts(out, "rules:\n  - apiGroups: [\"coordination.k8s.io\"]\n    resources: [leases]\n"
+                      "    verbs: [create]\n  - apiGroups: [\"coordination.k8s.io\"]\n"
+                      "    resources: [leases]\n");
+        put_quoted(out, "    resourceNames:\n      - ", replica->group);
+        buf_puts(out, "    verbs: [get, update]\n");
+    }
+    buf_puts(out, "roleRef:\n  apiGroup: rbac.authorization.k8s.io\n  kind: Role\n"
+                  "  name: informerd-replica\n");
+    put_subject(out, o);
+}
+
+/* Whether clients can be served. The group of a socket or the readers alone say so too: its path may be
+ * known only to the service, from RUNTIME_DIRECTORY. */
+static bool has_local_api(const struct conf *conf)
+{
+    return conf->socket.path || conf->socket.group || conf->api.listen || conf->api.n_readers;
+}
+
 /* Whether a ClusterRole is needed for the definitions alone. */
 static bool lacks_cluster_role(const struct grants *g)
 {
@@ -217,12 +250,12 @@ static bool lacks_cluster_role(const struct grants *g)
     return needed;
 }
 
-static void put_roles(struct buf *out, const struct cluster_check *check, bool local_api,
+static void put_roles(struct buf *out, const struct conf *conf, const struct cluster_check *check,
                       const struct rbac_options *o)
 {
     static const struct preflight_result all_namespaces = {.ns = NULL};
     struct grants g = {.list = xcalloc(check->n_results + 1, sizeof(*g.list)),
-                       .local_api = local_api};
+                       .local_api = has_local_api(conf)};
     for (size_t i = 0; i < check->n_results; i++)
         if (!is_granted(check, i))
             g.list[g.count++] = &check->results[i];
@@ -233,6 +266,8 @@ static void put_roles(struct buf *out, const struct cluster_check *check, bool l
             put_role(out, &g, g.list[i], o);
     if (lacks_cluster_role(&g))
         put_role(out, &g, &all_namespaces, o);
+    if (conf_replica_has_lease(conf) && strcmp(conf->replica.cluster, check->conf->name) == 0)
+        put_lease_role(out, &conf->replica, o);
     free(g.list);
 }
 
@@ -296,13 +331,6 @@ static int resolve_resources(struct preflight *p)
     return print_failures(p, check);
 }
 
-/* Whether clients can be served. The group of a socket or the readers alone say so too: its path may be
- * known only to the service, from RUNTIME_DIRECTORY. */
-static bool has_local_api(const struct conf *conf)
-{
-    return conf->socket.path || conf->socket.group || conf->api.listen || conf->api.n_readers;
-}
-
 static int rbac_run(const void *options)
 {
     const struct rbac_options *o = options;
@@ -319,7 +347,7 @@ static int rbac_run(const void *options)
         p = preflight_new(&conf, cluster, PREFLIGHT_RESOURCE);
         rc = resolve_resources(p);
         if (!rc) {
-            put_roles(&out, preflight_check(p, 0), has_local_api(&conf), o);
+            put_roles(&out, &conf, preflight_check(p, 0), o);
             rc = command_print(&out);
         }
         preflight_free(p);

@@ -18,11 +18,14 @@
 
 #include <uv.h>
 
+#include "informer/lease.h"
+
 #include "base/alloc.h"
 #include "base/base.h"
 #include "base/builtin_resource.h"
 #include "base/err.h"
 #include "base/text/glob.h"
+#include "daemon/conf/conf_replica.h"
 #include "daemon/daemon_log.h"
 #include "daemon/watch/cluster.h"
 #include "daemon/watch/namespace_tracker.h"
@@ -104,6 +107,8 @@ struct preflight *preflight_new(const struct conf *conf, const char *cluster,
         p->n_checks++;
         check->preflight = p;
         check->conf = &conf->clusters[i];
+        if (conf_replica_has_lease(conf) && strcmp(conf->replica.cluster, name) == 0)
+            check->lease.replica = &conf->replica;
         for (size_t n = 0; n < conf->n_watches; n++)
             if (strcmp(conf->watches[n].cluster, name) == 0)
                 add_watch(check, &conf->watches[n]);
@@ -169,6 +174,7 @@ static void restart_timeout(struct cluster_check *check)
 
 static void request_next(struct cluster_check *check);
 static bool select_namespaces(struct cluster_check *check);
+static bool request_lease(struct cluster_check *check);
 
 /* Whether the request is for access, not only for the meaning of the resource name. */
 static bool needs_access(const struct preflight_result *result)
@@ -220,8 +226,43 @@ static void request_next(struct cluster_check *check)
         else
             check->pending++;
     }
-    if (!check->pending && !select_namespaces(check))
+    if (!check->pending && !select_namespaces(check) && !request_lease(check))
         finish_check(check);
+}
+
+/* ---- the Lease ---- */
+
+static void preflight_on_lease(struct inf_request *request, const struct inf_lease_access *access,
+                               const struct inf_error *why)
+{
+    struct cluster_check *check = request->data;
+    struct lease_check *lease = &check->lease;
+    if (why && why->code == INF_ECANCELED)
+        return; /* the cluster was closed */
+    if (why) {
+        lease->why = *why;
+        lease->verdict = VERDICT_FAILED;
+    } else {
+        lease->may_create = access->create;
+        lease->may_get = access->get;
+        lease->may_update = access->update;
+        lease->verdict =
+            access->create && access->get && access->update ? VERDICT_OK : VERDICT_MISSING;
+    }
+    finish_check(check);
+}
+
+/* Requests our permissions for it, once, as the last ones. Returns false if there is none. */
+static bool request_lease(struct cluster_check *check)
+{
+    struct lease_check *lease = &check->lease;
+    if (!lease->replica || lease->requested || check->preflight->kind != PREFLIGHT_ACCESS)
+        return false;
+    lease->requested = true;
+    lease->request.data = check;
+    inf_lease_access_request(check->cluster->client, &lease->request, lease->replica->ns,
+                             lease->replica->group, preflight_on_lease);
+    return true;
 }
 
 /* ---- namespaces of a namespace_selector ---- */
@@ -386,6 +427,9 @@ int preflight_exit_code(const struct preflight *p)
     for (size_t i = 0; i < p->n_checks; i++) {
         const struct cluster_check *check = &p->checks[i];
         int code = exit_code_for(&check->failure);
+        worst = code > worst ? code : worst;
+        code = check->lease.verdict == VERDICT_MISSING ? EX_NOPERM
+                                                       : exit_code_for(&check->lease.why);
         worst = code > worst ? code : worst;
         for (size_t j = 0; j < check->n_results; j++) {
             const struct preflight_result *result = &check->results[j];

@@ -74,6 +74,18 @@ struct preflight_result {
     bool expanded;              /* of a selector: results for the namespaces were added */
 };
 
+/* Whether the Lease of the replicas can be written there. */
+struct lease_check {
+    const struct conf_replica *replica; /* NULL: it is not in this cluster */
+    enum verdict verdict;
+    struct inf_error why; /* set for FAILED */
+    bool may_create, may_get, may_update;
+
+    /* private */
+    bool requested;
+    struct inf_request request; /* its data is the check of the cluster */
+};
+
 /* The results for one cluster. */
 struct cluster_check {
     const struct conf_cluster *conf;
@@ -84,6 +96,7 @@ struct cluster_check {
     char *groups;             /* "a, b"; NULL: none */
     struct preflight_result *results;
     size_t n_results;
+    struct lease_check lease;
 
     /* private */
     struct preflight *preflight;

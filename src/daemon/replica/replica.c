@@ -22,6 +22,8 @@
 #include "daemon/watch/watcher.h"
 
 enum {
+    HTTP_NOT_FOUND = 404,
+    HTTP_CONFLICT = 409,
     HOST_NAME_SIZE = 65, /* with its NUL; longer ones are cut */
 };
 
@@ -29,6 +31,7 @@ enum {
 struct lease_call {
     struct inf_request request;
     struct replica *replica; /* NULL: canceled */
+    bool writes;
     struct task fail;        /* reports `error`, if the request could not be started */
     struct inf_error error;
 };
@@ -45,6 +48,22 @@ static const struct conf_replica *conf_of(const struct replica *r)
 
 /* ---- requests ---- */
 
+/* A conflict with another replica, and reading a Lease that does not exist yet, are no failures. */
+static void log_failure(struct replica *r, const struct lease_call *call,
+                        const struct inf_error *err)
+{
+    bool fails = err && err->http_status != HTTP_CONFLICT &&
+                 (call->writes || err->http_status != HTTP_NOT_FOUND);
+    int code = fails ? err->code : 0;
+    if (code && code != r->logged_error)
+        daemon_log_printf(&r->daemon->log, INF_LOG_WARN, "replica: Lease %s/%s: %s; it is tried again%s",
+                          conf_of(r)->ns, conf_of(r)->group, err->text,
+                          code == INF_EFORBIDDEN ? "; 'informerd rbac' prints the role that is needed"
+                                                 : "");
+    if (code || call->writes || !r->elector.doubtful)
+        r->logged_error = code;
+}
+
 static void end_call(struct lease_call *call, const struct inf_lease *lease, const char *json,
                      const struct inf_error *err)
 {
@@ -56,8 +75,10 @@ static void end_call(struct lease_call *call, const struct inf_lease *lease, con
             r->json = xstrdup(json);
         }
     }
-    if (r)
+    if (r) {
+        log_failure(r, call, err);
         elector_result(&r->elector, lease, err);
+    }
     task_cancel(&call->fail);
     free(call);
 }
@@ -97,6 +118,7 @@ static void send_request(struct elector *elector, enum elector_request request,
     struct replica *r = replica_of(elector);
     struct lease_call *call = NEW(struct lease_call);
     call->replica = r;
+    call->writes = lease;
     r->call = call;
     task_init(&call->fail, PHASE_PUMP, on_fail);
     if (start_call(r, call, request, lease) == 0)

@@ -42,6 +42,7 @@ struct replica {
     struct positions positions;
     struct buf note;           /* of the last write */
     char *seen;                /* the note that handlers have; NULL: none */
+    int logged_error;          /* code of the last failure that was logged; 0: it works again */
     bool oversized;            /* the positions do not fit; it was logged */
     struct timer grace;        /* ends the runs of a former leader */
     void (*on_stopped)(struct replica *replica);

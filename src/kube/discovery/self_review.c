@@ -91,7 +91,8 @@ static void put_member(struct buf *out, const char *name, const char *value)
     json_put_string(out, str_of(value));
 }
 
-char *self_review_access_body(const struct resource *resource, const char *ns, const char *verb)
+char *self_review_access_body(const struct resource *resource, const char *ns, const char *verb,
+                              const char *name)
 {
     struct buf out = {0};
     buf_puts(&out, "{\"kind\":\"SelfSubjectAccessReview\","
@@ -103,6 +104,8 @@ char *self_review_access_body(const struct resource *resource, const char *ns, c
     put_member(&out, "resource", resource->name);
     if (ns)
         put_member(&out, "namespace", ns);
+    if (name)
+        put_member(&out, "name", name);
     buf_puts(&out, "}}}");
     buf_putc(&out, '\0');
     return out.bytes;

@@ -31,10 +31,11 @@ int self_review_identity_read(const char *text, struct self_review_identity *ret
                               struct inf_error *err);
 void self_review_identity_free(struct self_review_identity *identity);
 
-/* SelfSubjectAccessReview: whether we may @verb all of @resource in @ns (NULL: in all namespaces,
- * or cluster-scoped). */
+/* SelfSubjectAccessReview: whether we may @verb @resource in @ns (NULL: in all namespaces,
+ * or cluster-scoped): the one called @name, or all if it is NULL. */
 extern const char self_review_access_path[];
-char *self_review_access_body(const struct resource *resource, const char *ns, const char *verb);
+char *self_review_access_body(const struct resource *resource, const char *ns, const char *verb,
+                              const char *name);
 
 /* @ret_reason is the server's explanation, "" if there is none; the caller frees it. */
 int self_review_access_read(const char *text, bool *ret_allowed, char **ret_reason,

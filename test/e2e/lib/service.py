@@ -75,5 +75,8 @@ class Service:
         self._child.send_signal(signal.SIGKILL)
         self._child.wait()
 
+    def signal(self, number):
+        self._child.send_signal(number)
+
     def stop(self):
         return children.stop(self._child) if self._child else None
