@@ -19,7 +19,8 @@ extern "C" {
 #endif
 
 enum {
-    INF_LEASE_NOTE_MAX = 200 * 1024, /* LIMIT: bytes of a note; the server permits 256 KiB of annotations */
+    INF_LEASE_NOTE_MAX =
+        200 * 1024, /* LIMIT: bytes of a note; the server permits 256 KiB of annotations */
 };
 
 /* A Lease. Strings are never NULL in a result, and "" is the same as a missing field. */

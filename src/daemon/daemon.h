@@ -68,7 +68,7 @@ struct daemon {
     struct journal journal;
     struct saved_state saved;
     struct handlers handlers;
-    struct replica replica; /* decides whether the handlers deliver */
+    struct replica replica;       /* decides whether the handlers deliver */
     struct child_spawner spawner; /* of their programs */
     struct rng rng;
     struct event_consumers consumers; /* of the events of all watches; the journal is one */

@@ -142,6 +142,9 @@ class Roles(Replicas):
         self.assertIn('[+] replica', ready)
         self.assertIn('standby', ready)
         self.assertIn('[+] handler test: standby', ready)
+        replica = json.loads(http_get(b.socket, '/informerd/v1/status').text)['replica']
+        self.assertEqual((replica['group'], replica['role'], replica['holder']),
+                         ('test', 'standby', self.lease()['spec']['holderIdentity']))
         self.assertIn('informerd/positions', self.lease()['metadata']['annotations'])
 
     def test_terminated_leader_releases_the_lease_and_nothing_comes_again(self):

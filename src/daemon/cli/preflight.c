@@ -428,8 +428,8 @@ int preflight_exit_code(const struct preflight *p)
         const struct cluster_check *check = &p->checks[i];
         int code = exit_code_for(&check->failure);
         worst = code > worst ? code : worst;
-        code = check->lease.verdict == VERDICT_MISSING ? EX_NOPERM
-                                                       : exit_code_for(&check->lease.why);
+        code =
+            check->lease.verdict == VERDICT_MISSING ? EX_NOPERM : exit_code_for(&check->lease.why);
         worst = code > worst ? code : worst;
         for (size_t j = 0; j < check->n_results; j++) {
             const struct preflight_result *result = &check->results[j];

@@ -306,12 +306,12 @@ void handler_status(const struct handler *handler, struct handler_status *ret)
     int64_t age_us = first ? clock_wall_us(handler->host->clock) - first->time_us : 0;
     *ret = (struct handler_status){
         .name = handler->name,
-        .state = handler->output.held     ? "full"
-                 : handler->paused        ? "paused"
+        .state = handler->output.held             ? "full"
+                 : handler->paused                ? "paused"
                  : handler_replica_waits(handler) ? "standby"
-                 : handler->last_error[0] ? "failing"
-                 : handler->n_runs        ? "running"
-                                          : "idle",
+                 : handler->last_error[0]         ? "failing"
+                 : handler->n_runs                ? "running"
+                                                  : "idle",
         .reason = handler->last_error[0] ? handler->last_error : NULL,
         .length = handler_queue_length(q),
         .bytes = q->bytes,

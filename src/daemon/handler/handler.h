@@ -166,7 +166,8 @@ struct handler_host {
     /* With replicas of which one delivers (handler_replica.c): handlers keep positions. */
     bool replicated;
     bool (*leads)(const struct handler_host *host); /* whether runs may be started now */
-    void (*on_delivered)(struct handler_host *host); /* the position of a handler has changed, perhaps */
+    void (*on_delivered)(
+        struct handler_host *host); /* the position of a handler has changed, perhaps */
 };
 
 struct handler {

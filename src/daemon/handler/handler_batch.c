@@ -104,8 +104,9 @@ bool handler_batch_is_ready(struct handler *handler)
 {
     size_t max = max_of(handler);
     bool full;
-    if (handler->stopped || handler->paused || handler_replica_waits(handler) || list_empty(&handler->ready) ||
-        handler->wait.running || handler->n_runs >= handler->settings.concurrency ||
+    if (handler->stopped || handler->paused || handler_replica_waits(handler) ||
+        list_empty(&handler->ready) || handler->wait.running ||
+        handler->n_runs >= handler->settings.concurrency ||
         (handler->settings.kind->is_ready && !handler->settings.kind->is_ready(handler)))
         return false;
     if (max == 1 || !handler->settings.batch_within_ms || handler->gathered)

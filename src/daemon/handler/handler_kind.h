@@ -15,8 +15,7 @@
 struct handler_kind {
     const char *name; /* the key in the conf */
     bool is_sink;     /* of an entry of `sinks` */
-    bool
-        removes_duplicates; /* its receiver does, also those of several replicas (replica.mode: active) */
+    bool removes_duplicates; /* its receiver does, also those of several replicas (mode: active) */
     bool batches;           /* `batch` may be configured: start() accepts several records */
 
     /* Not 0: instead of `concurrency` and `batch`, which can't be configured. */

@@ -237,8 +237,8 @@ static void put_record(struct handler_queue *q, struct handler_record *r)
         return;
     r->begin = inf_state_queue_end(q->on_disk);
     buf_clear(&q->entry);
-    buf_printf(&q->entry, "%c %" PRIu64 " %" PRId64 " %zu %zu %zu", r->span.track ? 'S' : 'R', r->id,
-               r->time_us, key_len, r->env_len, r->line_len);
+    buf_printf(&q->entry, "%c %" PRIu64 " %" PRId64 " %zu %zu %zu", r->span.track ? 'S' : 'R',
+               r->id, r->time_us, key_len, r->env_len, r->line_len);
     if (r->span.track)
         buf_printf(&q->entry, " %" PRIu64 " %" PRIu64 " %" PRIu64, r->span.track->number,
                    r->span.after, r->span.version);

@@ -81,13 +81,13 @@ struct handler_record {
     struct handler_object *object;
     enum handler_record_state state;
     uint64_t id;
-    uint64_t begin;    /* of its entry in the log on disk; valid unless it is collected */
-    int64_t time_us;   /* when the change was received */
-    uint32_t runs;     /* in this process, or until it was parked */
-    uint32_t failures; /* of these, those that count for retry.max */
-    bool alone;        /* not delivered together with others: see handler_batch.c */
-    int64_t parked_us; /* when it was parked; 0: unknown */
-    char *why;         /* owned; why it is parked; NULL: unknown, or not parked */
+    uint64_t begin;           /* of its entry in the log on disk; valid unless it is collected */
+    int64_t time_us;          /* when the change was received */
+    uint32_t runs;            /* in this process, or until it was parked */
+    uint32_t failures;        /* of these, those that count for retry.max */
+    bool alone;               /* not delivered together with others: see handler_batch.c */
+    int64_t parked_us;        /* when it was parked; 0: unknown */
+    char *why;                /* owned; why it is parked; NULL: unknown, or not parked */
     struct handler_span span; /* among the versions of its stream */
     size_t env_len, line_len;
     char text[]; /* environment, each "NAME=value" with its NUL; then the line with its newline */

@@ -31,10 +31,10 @@ struct log_entry {
     size_t nth; /* in the log */
     char type;
     int64_t time_us;
-    struct str key, env, line; /* R, S */
+    struct str key, env, line;      /* R, S */
     uint64_t track, after, version; /* S */
-    uint64_t runs;             /* P */
-    struct str why;            /* P */
+    uint64_t runs;                  /* P */
+    struct str why;                 /* P */
 };
 
 static bool take_bytes(struct str *rest, uint64_t len, struct str *ret)

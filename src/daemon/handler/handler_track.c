@@ -16,10 +16,10 @@
 #include "base/base.h"
 #include "base/buf.h"
 
-#define for_each_track(item, tracks)                                                \
-    for (struct handler_track *item = container_of((tracks)->list.next,             \
-                                                   struct handler_track, node);     \
-         &(item)->node != &(tracks)->list;                                          \
+#define for_each_track(item, tracks)                                        \
+    for (struct handler_track *item =                                       \
+             container_of((tracks)->list.next, struct handler_track, node); \
+         &(item)->node != &(tracks)->list;                                  \
          (item) = container_of((item)->node.next, struct handler_track, node))
 
 uint64_t handler_track_version(const char *text)
@@ -60,9 +60,7 @@ struct handler_track *handler_tracks_get(struct handler_tracks *tracks, const ch
 
 struct handler_track *handler_tracks_numbered(struct handler_tracks *tracks, uint64_t number)
 {
-    for_each_track(track, tracks)
-        if (track->number == number)
-            return track;
+    for_each_track(track, tracks) if (track->number == number) return track;
     return NULL;
 }
 
@@ -82,9 +80,8 @@ void handler_tracks_save(struct handler_tracks *tracks, bool again)
     uint64_t before;
     if (!tracks->on_disk || !(tracks->changed || again))
         return;
-    for_each_track(track, tracks)
-        buf_printf(&table, "%" PRIu64 "%c%" PRIu64 " %s\n", track->number,
-                   track->based ? ' ' : '?', track->base, track->key);
+    for_each_track(track, tracks) buf_printf(&table, "%" PRIu64 "%c%" PRIu64 " %s\n", track->number,
+                                             track->based ? ' ' : '?', track->base, track->key);
     before = inf_state_queue_end(tracks->on_disk);
     inf_state_queue_add(tracks->on_disk, table.bytes, table.len);
     inf_state_queue_confirm(tracks->on_disk, before);
@@ -119,8 +116,7 @@ void handler_tracks_init(struct handler_tracks *tracks, const struct siphash_key
 {
     const char *bytes;
     size_t len;
-    *tracks = (struct handler_tracks){
-        .hash_key = *hash_key, .next_number = 1, .on_disk = on_disk};
+    *tracks = (struct handler_tracks){.hash_key = *hash_key, .next_number = 1, .on_disk = on_disk};
     list_init(&tracks->list);
     if (!on_disk || !inf_state_queue_pending(on_disk, &bytes, &len, &(uint64_t){0}))
         return;
@@ -133,7 +129,8 @@ void handler_tracks_init(struct handler_tracks *tracks, const struct siphash_key
         bytes += used;
         len -= used;
     }
-    handler_tracks_save(tracks, /* again= */ true); /* so that the state need not keep what was read */
+    handler_tracks_save(tracks,
+                        /* again= */ true); /* so that the state need not keep what was read */
 }
 
 void handler_tracks_free(struct handler_tracks *tracks)

@@ -64,7 +64,7 @@ struct handler_tracks {
 /* What a record of a track has. */
 struct handler_span {
     struct handler_track *track; /* NULL: none */
-    struct list node;            /* in the track; in no list if it is parked or from before a rewind */
+    struct list node; /* in the track; in no list if it is parked or from before a rewind */
     uint64_t after, version;
 };
 

@@ -16,8 +16,8 @@
 #include "base/err.h"
 #include "daemon/handler/handler_kind.h"
 
-#define QUEUE_PREFIX "handler "
-#define PAUSE_PREFIX "paused handler " /* such a queue exists while the handler is paused */
+#define QUEUE_PREFIX  "handler "
+#define PAUSE_PREFIX  "paused handler " /* such a queue exists while the handler is paused */
 #define TRACKS_PREFIX "positions of handler "
 
 #define for_each_handler(item, list)                                              \

@@ -228,7 +228,8 @@ static const struct family families[] = {
      OF_HANDLER(counters.coalesced)},
     {"informerd_handler_skipped_total", METRICS_COUNTER,
      "Records dropped because the queue was full.", OF_HANDLER(counters.skipped)},
-    {"informerd_handler_gaps_total", METRICS_COUNTER, "Number of times that records were dropped, or that a leader does not know what the last one has not delivered.",
+    {"informerd_handler_gaps_total", METRICS_COUNTER,
+     "Number of times that records were dropped, or that a leader does not know what the last one has not delivered.",
      OF_HANDLER(counters.gaps)},
 
     {"informerd_backlog_bytes", METRICS_GAUGE,

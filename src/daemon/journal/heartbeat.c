@@ -68,11 +68,16 @@ bool heartbeat_is_leader_renewal(const struct inf_change *change)
 
 bool heartbeat_is_change(const char *kind, const struct inf_change *change)
 {
+    static const char positions[] =
+        "metadata.annotations[\"informerd/positions\"]"; /* daemon/replica */
     const char *path = change->path;
     if (heartbeat_is_leader_renewal(change))
         return true;
     if (strcmp(kind, "Lease") == 0 && strcmp(path, "spec.renewTime") == 0)
         return heartbeat_is_renewal(change);
+    if (strcmp(kind, "Lease") == 0 && strcmp(path, positions) == 0)
+        return change->op ==
+               INF_DIFF_REPLACE; /* a record would be delivered, and change them again */
     return strncmp(path, "status.", 7) == 0 && heartbeat_is_renewal(change);
 }
 

@@ -31,8 +31,8 @@ struct change {
     struct stamp stamp;
     const struct watch_id *watch;
     const struct inf_event *event;
-    const char *stream;        /* see struct watch_info; NULL: unknown */
-    const char *cache_version; /* likewise */
+    const char *stream;              /* see struct watch_info; NULL: unknown */
+    const char *cache_version;       /* likewise */
     const struct inf_object *object; /* inf_event_object() */
     const char *old_rv;    /* INF_MODIFIED: the version of the object's last record; else NULL */
     bool old_unknown;      /* the state of that version was lost: `diff` is NULL */

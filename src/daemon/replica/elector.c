@@ -59,8 +59,8 @@ static void note_seen(struct elector *e, const struct inf_lease *lease)
         .exists = true,
         .version = xstrdup(lease->version),
         .holder = xstrdup(lease->holder),
-        .duration_ms = lease->duration_s ? (uint64_t)lease->duration_s * SECOND_MS
-                                         : e->settings.duration_ms,
+        .duration_ms =
+            lease->duration_s ? (uint64_t)lease->duration_s * SECOND_MS : e->settings.duration_ms,
         .transitions = lease->transitions,
         .acquired_us = lease->acquired_us,
         .changed_ms = changed_ms,
@@ -187,7 +187,7 @@ static void finish(struct elector *e, const char *why)
     e->ops->on_stopped(e);
 }
 
-/* Our write of @sent_ms was accepted: until its deadline nobody else takes the Lease. */
+/* Our write of @sent_ms was accepted: no other process takes the Lease before its deadline. */
 static void renew(struct elector *e)
 {
     uint64_t age_ms = now_ms(e) - e->sent_ms;
@@ -307,7 +307,7 @@ static void failed(struct elector *e, enum elector_request request, const struct
         got_lease(e, NULL);
         return;
     }
-    if (conflict && e->sm.state != ELECTOR_STANDBY) { /* find out by whom, at once */
+    if (conflict && e->sm.state != ELECTOR_STANDBY) { /* read it at once */
         send_next(e);
         return;
     }

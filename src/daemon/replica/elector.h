@@ -102,7 +102,7 @@ struct elector {
     uint64_t written_ms; /* when the last write was sent */
     struct timer retry, deadline, timeout;
     struct sleep_watch sleep;
-    uint64_t acquisitions; /* how often it became the leader */
+    uint64_t acquisitions;  /* how often it became the leader */
     struct inf_error error; /* of the last request; code 0: none */
 };
 

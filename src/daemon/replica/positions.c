@@ -147,10 +147,9 @@ static bool split_line(char *line, char *fields[FIELDS])
     return true;
 }
 
-static void publish_line(struct reader *r, char *line, struct handlers *handlers)
+static void read_line(struct reader *r, char *line, positions_fn *each, void *ctx)
 {
     char *fields[FIELDS], *key;
-    struct handler *handler;
     uint64_t version;
     if (!split_line(line, fields))
         return;
@@ -164,21 +163,32 @@ static void publish_line(struct reader *r, char *line, struct handlers *handlers
         if (!r->fields[i])
             return;
     version = handler_track_version(fields[VERSION_FIELD]);
-    handler = handlers_find(handlers, r->fields[0]);
-    if (!version || !handler)
+    if (!version)
         return;
     key = xasprintf("%s\t%s\t%s", r->fields[1], r->fields[2], fields[3]);
-    handler_replica_publish(handler, key, version);
+    each(ctx, r->fields[0], key, version);
     free(key);
 }
 
-void positions_publish(const char *text, struct handlers *handlers)
+void positions_read(const char *text, positions_fn *each, void *ctx)
 {
     struct reader r = {{NULL}};
     char *copy = xstrdup(text), *rest = copy, *line;
     while ((line = strsep(&rest, "\n")))
-        publish_line(&r, line, handlers);
+        read_line(&r, line, each, ctx);
     for (size_t i = 0; i < ARRAY_LEN(r.fields); i++)
         free(r.fields[i]);
     free(copy);
+}
+
+static void publish(void *ctx, const char *handler, const char *key, uint64_t version)
+{
+    struct handler *found = handlers_find(ctx, handler);
+    if (found)
+        handler_replica_publish(found, key, version);
+}
+
+void positions_publish(const char *text, struct handlers *handlers)
+{
+    positions_read(text, publish, handlers);
 }

@@ -32,8 +32,13 @@ void positions_take(struct positions *positions, struct handlers *handlers, bool
 /* Adds the text to @out, without NUL. */
 void positions_put(const struct positions *positions, struct buf *out);
 
-/* Gives each position of @text to its handler. Lines that can't be read, and handlers that do not exist here, are
- * ignored. */
+/* @key is that of a track (handler_track.h). */
+typedef void positions_fn(void *ctx, const char *handler, const char *key, uint64_t version);
+
+/* Calls @each for each position of @text. Lines that can't be read are ignored. */
+void positions_read(const char *text, positions_fn *each, void *ctx);
+
+/* Gives each position of @text to its handler; handlers that do not exist here are ignored. */
 void positions_publish(const char *text, struct handlers *handlers);
 
 #endif

@@ -32,7 +32,7 @@ struct lease_call {
     struct inf_request request;
     struct replica *replica; /* NULL: canceled */
     bool writes;
-    struct task fail;        /* reports `error`, if the request could not be started */
+    struct task fail; /* reports `error`, if the request could not be started */
     struct inf_error error;
 };
 
@@ -56,10 +56,10 @@ static void log_failure(struct replica *r, const struct lease_call *call,
                  (call->writes || err->http_status != HTTP_NOT_FOUND);
     int code = fails ? err->code : 0;
     if (code && code != r->logged_error)
-        daemon_log_printf(&r->daemon->log, INF_LOG_WARN, "replica: Lease %s/%s: %s; it is tried again%s",
-                          conf_of(r)->ns, conf_of(r)->group, err->text,
-                          code == INF_EFORBIDDEN ? "; 'informerd rbac' prints the role that is needed"
-                                                 : "");
+        daemon_log_printf(
+            &r->daemon->log, INF_LOG_WARN, "replica: Lease %s/%s: %s; it is tried again%s",
+            conf_of(r)->ns, conf_of(r)->group, err->text,
+            code == INF_EFORBIDDEN ? "; 'informerd rbac' prints the role that is needed" : "");
     if (code || call->writes || !r->elector.doubtful)
         r->logged_error = code;
 }
@@ -104,8 +104,7 @@ static int start_call(struct replica *r, struct lease_call *call, enum elector_r
     switch (request) {
     case ELECTOR_NONE: break;
     case ELECTOR_GET: return inf_lease_get(client, &call->request, ns, name, on_lease);
-    case ELECTOR_CREATE:
-        return inf_lease_create(client, &call->request, ns, name, lease, on_lease);
+    case ELECTOR_CREATE: return inf_lease_create(client, &call->request, ns, name, lease, on_lease);
     case ELECTOR_UPDATE:
         return inf_lease_update(client, &call->request, ns, name, r->json, lease, on_lease);
     }
@@ -168,11 +167,12 @@ static const char *note(struct elector *elector)
     buf_putc(&r->note, '\0');
     if (r->note.len > INF_LEASE_NOTE_MAX) {
         if (!r->oversized)
-            daemon_log_printf(&r->daemon->log, INF_LOG_ERROR,
-                              "replica: the positions of the handlers have %zu bytes, and a Lease can have "
-                              "%d: they are not published, and a takeover repeats more; use fewer "
-                              "namespaces in watches, or fewer handlers",
-                              r->note.len, INF_LEASE_NOTE_MAX);
+            daemon_log_printf(
+                &r->daemon->log, INF_LOG_ERROR,
+                "replica: the positions of the handlers have %zu bytes, and a Lease can have "
+                "%d: they are not published, and a takeover repeats more; use fewer "
+                "namespaces in watches, or fewer handlers",
+                r->note.len, INF_LEASE_NOTE_MAX);
         r->oversized = true;
         return NULL;
     }
@@ -386,6 +386,5 @@ void replica_status(const struct replica *replica, struct replica_status *ret)
     ret->holder = e->seen.exists ? e->seen.holder : "";
     ret->reason = e->error.code ? e->error.text : NULL;
     ret->acquisitions = e->acquisitions;
-    ret->renewed_ago_ms =
-        ret->leads ? clock_elapsed_ms(e->clock) - e->renewed_ms : 0;
+    ret->renewed_ago_ms = ret->leads ? clock_elapsed_ms(e->clock) - e->renewed_ms : 0;
 }

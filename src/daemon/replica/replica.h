@@ -32,19 +32,20 @@ struct lease_call;
 
 struct replica {
     struct daemon *daemon;
-    bool running;              /* there is a Lease */
+    bool running; /* there is a Lease */
     struct elector elector;
     struct rng rng;
     char *identity;
-    struct cluster *cluster;   /* its client has its own connection: long lists do not delay renewals */
-    struct lease_call *call;   /* in progress; NULL: none */
-    char *json;                /* the last text of the Lease; NULL: none */
+    struct cluster
+        *cluster; /* its client has its own connection: long lists do not delay renewals */
+    struct lease_call *call; /* in progress; NULL: none */
+    char *json;              /* the last text of the Lease; NULL: none */
     struct positions positions;
-    struct buf note;           /* of the last write */
-    char *seen;                /* the note that handlers have; NULL: none */
-    int logged_error;          /* code of the last failure that was logged; 0: it works again */
-    bool oversized;            /* the positions do not fit; it was logged */
-    struct timer grace;        /* ends the runs of a former leader */
+    struct buf note;    /* of the last write */
+    char *seen;         /* the note that handlers have; NULL: none */
+    int logged_error;   /* code of the last failure that was logged; 0: it works again */
+    bool oversized;     /* the positions do not fit; it was logged */
+    struct timer grace; /* ends the runs of a former leader */
     void (*on_stopped)(struct replica *replica);
 };
 

@@ -59,8 +59,7 @@ const struct event_subscription *event_channel_find(const struct event_channel *
 void event_channel_event(struct event_channel *channel, const struct inf_event *event,
                          const char *reason);
 void event_channel_gap(struct event_channel *channel, const char *ns, const struct inf_gap *gap);
-void event_channel_position(struct event_channel *channel, const char *stream,
-                            const char *version);
+void event_channel_position(struct event_channel *channel, const char *stream, const char *version);
 void event_channel_freshness(struct event_channel *channel, const char *ns,
                              const struct inf_freshness *freshness);
 void event_channel_synced(struct event_channel *channel, size_t objects, const char *version);

@@ -33,7 +33,8 @@ struct watch_info {
     bool ignore_heartbeats; /* the option `ignore` */
     bool ignore_unchanged;
     const struct noise *noise; /* what else it ignores; NULL: nothing */
-    const char *stream; /* the stream of the event that is delivered: its namespace and a digest of what it selects */
+    const char *
+        stream; /* the stream of the event that is delivered: its namespace and a digest of what it selects */
     const char *cache_version; /* the resource version of the copy then */
     bool resumed; /* it continues with the objects of an earlier run, at least in one namespace */
 };

@@ -33,7 +33,7 @@ struct watch_stream {
     struct list node; /* in the watcher's `streams` */
     struct watcher *watcher;
     char *ns;                      /* NULL: all namespaces */
-    char *track; /* stream_id_track(); NULL: to be made */
+    char *track;                   /* stream_id_track(); NULL: to be made */
     struct inf_informer *informer; /* NULL: not open */
     struct inf_handler handler;
     struct sm sm; /* enum watch_stream_state */

@@ -57,7 +57,9 @@ struct http_call *api_request_send(const struct api_server *server,
     call = http_pool_request(
         server->pool,
         &(struct http_request){
-            .method = !request->posted ? "GET" : request->method ? request->method : "POST",
+            .method = !request->posted  ? "GET"
+                      : request->method ? request->method
+                                        : "POST",
             .target = request->target,
             .host = server->host_header,
             .headers = headers.list,

@@ -78,6 +78,8 @@ def run(stage):
     wait_for_leader(services[0])
     services[1].start()
     with meanwhile(writers, halt, RATE):
+        children.until(lambda: is_ready(services[1]), 60, "the second replica ready", pause=0.1)
+        time.sleep(2 * PUBLISHED + RETRY)  # until the first one has delivered what the second one has listed
         delays, crashes = alternate(stage, receiver, services)
         overlaps = stop_leaders(stage, receiver, services, crashes)
     stage.catch_up()
@@ -85,6 +87,9 @@ def run(stage):
     for service in services:
         if service.stop() != 0:
             stage.complain("a service failed")
+        for line in (service.folder / "informerd.log").read_text().splitlines():
+            if "GAP" in line:
+                stage.complain(f"{service.folder.name}: {line}")
     again = check(stage, receiver, crashes)
     return (f"{KILLS} kills, {STOPS} stops, {stage.writes - before} writes, {len(receiver.arrived)} records delivered, {again} of "
             f"them again; takeover after {sorted(delays)[len(delays) // 2]:.1f} s, at most {max(delays):.1f} s; {overlaps} records "

@@ -308,8 +308,7 @@ static const struct bad bad_values[] = {
      "x.conf:1:83: replica.retry_period: must be shorter than renew_deadline\n"},
     {"replica: {group: a, cluster: other}\n",
      "x.conf:1:30: replica.cluster: unknown cluster 'other'\n"},
-    {"replica: {cluster: other}\n",
-     "x.conf:1:20: replica.cluster: needs the key 'group'\n"},
+    {"replica: {cluster: other}\n", "x.conf:1:20: replica.cluster: needs the key 'group'\n"},
     {"replica: {group: a, mode: active}\n"
      "handlers: [{name: h, exec: [/bin/true]}]\n",
      "x.conf:2:28: handlers[0].exec: with replica.mode: active each replica would deliver each change, "

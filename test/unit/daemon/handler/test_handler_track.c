@@ -130,8 +130,8 @@ static void a_deletion_found_by_a_list_is_as_new_as_the_list(void **state)
 {
     struct world *w = *state;
     reach(w, 100);
-    change(w, 90, 130, false, true);   /* its last known version is old */
-    change(w, 120, 130, false, false); /* an object has its own version */
+    change(w, 90, 130, false, true);                         /* its last known version is old */
+    change(w, 120, 130, false, false);                       /* an object has its own version */
     assert_int_equal(handler_track_position(w->track), 100); /* although both are later */
     assert_int_equal(publish(w, 125), 1);
     assert_int_equal(publish(w, 129), 0);

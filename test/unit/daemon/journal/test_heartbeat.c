@@ -83,6 +83,18 @@ static void each_update_is_a_heartbeat_or_not_as_in_the_table(void **state)
     }
 }
 
+/* Otherwise a handler of leases would cause a change of the Lease with each delivery. */
+static void positions_of_replicas_are_heartbeats(void **state)
+{
+    const char *notes[2] = {"'informerd/positions':'1'", "'informerd/positions':'2'"};
+    const char *added[2] = {"", "'informerd/positions':'2'"};
+    (void)state;
+    assert_true(
+        is_heartbeat("Lease", "'spec':{'renewTime':" T1 "}", "'spec':{'renewTime':" T2 "}", notes));
+    assert_false(is_heartbeat("ConfigMap", "'data':{}", "'data':{}", notes));
+    assert_false(is_heartbeat("Lease", "'spec':{}", "'spec':{}", added));
+}
+
 /* The record is JSON in a string. with_quotes() makes \' of it \", which is what a server sends. */
 static void renewals_of_a_leader_annotation_are_heartbeats(void **state)
 {
@@ -116,6 +128,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_update_is_a_heartbeat_or_not_as_in_the_table),
+        cmocka_unit_test(positions_of_replicas_are_heartbeats),
         cmocka_unit_test(renewals_of_a_leader_annotation_are_heartbeats),
         cmocka_unit_test(a_truncated_diff_is_no_heartbeat),
     };

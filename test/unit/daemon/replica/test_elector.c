@@ -330,7 +330,7 @@ static void a_leader_that_was_stopped_does_not_lead_when_it_continues(void **sta
     sim_stop(&w->sim, 20000);
     assert_false(elector_leads(&a->elector));
     sim_advance(&w->sim, 5000);
-    assert_true(elector_leads(&a->elector)); /* nobody else has taken it */
+    assert_true(elector_leads(&a->elector)); /* no other one has taken it */
 }
 
 static void a_suspend_counts_although_the_clock_stands_still(void **state)
@@ -467,7 +467,10 @@ static void no_two_replicas_lead_whatever_fails(void **state)
             break;
         case 4: sim_stop(&w->sim, rng_below(&w->rng, 30000)); break;
         case 5: w->version++; break;
-        default: r->cut = r->deaf = false; r->latency = LATENCY_MS; break;
+        default:
+            r->cut = r->deaf = false;
+            r->latency = LATENCY_MS;
+            break;
         }
         for (int i = 0; i < 5; i++) {
             sim_advance(&w->sim, rng_below(&w->rng, 800));
