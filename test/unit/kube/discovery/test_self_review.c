@@ -17,15 +17,18 @@
 static void writes_the_review_request(void **state)
 {
     struct resource pods = {(char[]){""}, (char[]){"v1"}, (char[]){"pods"}};
-    char *text = self_review_access_body(&pods, "shop", "list");
+    char *text = self_review_access_body(&pods, "shop", "list", NULL);
     (void)state;
     assert_string_equal(
         text, "{\"kind\":\"SelfSubjectAccessReview\",\"apiVersion\":\"authorization.k8s.io/v1\","
               "\"spec\":{\"resourceAttributes\":{\"verb\":\"list\",\"group\":\"\","
               "\"version\":\"v1\",\"resource\":\"pods\",\"namespace\":\"shop\"}}}");
     free(text);
-    text = self_review_access_body(&pods, NULL, "watch");
+    text = self_review_access_body(&pods, NULL, "watch", NULL);
     assert_null(strstr(text, "namespace"));
+    free(text);
+    text = self_review_access_body(&pods, "shop", "get", "web-0");
+    assert_non_null(strstr(text, "\"namespace\":\"shop\",\"name\":\"web-0\"}"));
     free(text);
     text = self_review_identity_path("v1");
     assert_string_equal(text, "/apis/authentication.k8s.io/v1/selfsubjectreviews");
