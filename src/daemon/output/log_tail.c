@@ -1,6 +1,6 @@
 /*
  * log_tail.c - open, stat, read and close the log; if it is too short, the same for the newest rotated
- * file.
+ * file, whose name is looked up if it has a date.
  *
  * Each step is one call of the disk and one function after_...(). A file that can't be opened or read
  * ends the operation with that error; one that does not exist is empty.
@@ -13,7 +13,7 @@
 
 #include "base/alloc.h"
 #include "base/base.h"
-#include "daemon/output/log_file.h"
+#include "daemon/output/log_rotated.h"
 
 static void on_step_done(struct disk_op *op, int64_t result)
 {
@@ -31,16 +31,23 @@ static struct disk_op *next_step(struct log_tail *t,
 
 /* The steps in their order. */
 static void after_open(struct log_tail *t, int64_t result);
+static void after_list(struct log_tail *t, int64_t result);
 static void after_stat(struct log_tail *t, int64_t result);
 static void after_read(struct log_tail *t, int64_t n);
 static void after_close(struct log_tail *t, int64_t result);
 
+static void open_path(struct log_tail *t, const char *path)
+{
+    t->disk->ops->open(t->disk, next_step(t, after_open), path,
+                       O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0);
+}
+
 static void open_file(struct log_tail *t)
 {
-    char *name = t->number ? log_file_rotated_name(t->path, t->number, t->number) : NULL;
-    t->disk->ops->open(t->disk, next_step(t, after_open), name ? name : t->path,
-                       O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0);
-    free(name);
+    const struct log_rotated names = {.path = t->path};
+    char *path = log_rotated_path(&names, t->number, LOG_PLAIN);
+    open_path(t, path);
+    free(path);
 }
 
 /* The current file is read completely, or does not exist. */
@@ -62,9 +69,38 @@ static void close_file(struct log_tail *t, int error)
     t->disk->ops->close(t->disk, next_step(t, after_close), t->fd);
 }
 
+static void after_list(struct log_tail *t, int64_t result)
+{
+    struct log_rotated names = {.path = t->path};
+    char *path;
+    log_rotated_look(&names, result >= 0 ? t->op.names : NULL);
+    if (names.n_dates) {
+        path = log_rotated_path(&names, 1, LOG_PLAIN);
+        open_path(t, path);
+        free(path);
+    } else {
+        end_file(t);
+    }
+    log_rotated_free(&names);
+}
+
+/* There is no PATH.1. */
+static void list_directory(struct log_tail *t)
+{
+    const struct log_rotated names = {.path = t->path};
+    char *directory = log_rotated_directory(&names);
+    t->listed = true;
+    t->disk->ops->list(t->disk, next_step(t, after_list), directory);
+    free(directory);
+}
+
 static void after_open(struct log_tail *t, int64_t result)
 {
     t->got = 0;
+    if (result == -ENOENT && t->number && !t->listed) {
+        list_directory(t);
+        return;
+    }
     if (result < 0) {
         t->error = result == -ENOENT ? 0 : (int)result;
         end_file(t);

@@ -1,10 +1,12 @@
 /*
  * log_tail.h - reads the last bytes of a log file, across the rotation: if the file is shorter than
- * that, the rest comes from the newest rotated file.
+ * that, the rest comes from the newest rotated file: PATH.1, or the one with the newest date (log_rotated.h). One that is
+ * compressed already is not read.
  */
 #ifndef DAEMON_OUTPUT_LOG_TAIL_H
 #define DAEMON_OUTPUT_LOG_TAIL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,6 +19,7 @@ struct log_tail {
     void (*after)(struct log_tail *tail, int64_t result); /* the step in flight; NULL: none */
     const char *path;                                     /* borrowed */
     unsigned number; /* the file being read: 0 is the log, 1 the newest rotated one */
+    bool listed;     /* there is no PATH.1: the one with a date */
     int fd;          /* -1: none */
     int error;
     size_t wanted;

@@ -140,6 +140,19 @@ static void lines_in_the_newest_rotated_file_count(void **state)
     assert_file(&w->folder, "log", "line 4\nline 5\n");
 }
 
+/* logrotate with `dateext`: after the crash, lines that are in the moved file would be written again. */
+static void lines_in_a_file_that_was_rotated_by_date_count(void **state)
+{
+    struct restore_world *r = *state;
+    struct event_log_world *w = r->w;
+    folder_write(&w->folder, "log-20261117", OLD);
+    folder_write(&w->folder, "log-20261118", OLD "line 3\n");
+    folder_write(&w->folder, "log", "line 4\n");
+    restore(r);
+    assert_file(&w->folder, "log-20261118", OLD "line 3\n");
+    assert_file(&w->folder, "log", "line 4\nline 5\n");
+}
+
 /* covers: crash/log-moved */
 static void a_log_without_files_gets_all_lines(void **state)
 {
@@ -226,6 +239,7 @@ int main(void)
         cmocka_unit_test(a_crash_at_any_byte_leaves_each_line_once),
         RESTORED(a_disk_that_is_full_in_the_middle_of_a_restored_line),
         RESTORED(lines_in_the_newest_rotated_file_count),
+        RESTORED(lines_in_a_file_that_was_rotated_by_date_count),
         RESTORED(a_log_without_files_gets_all_lines),
         RESTORED(an_incomplete_line_of_another_origin_is_blanked),
         RESTORED(lines_before_a_strange_end_count),
