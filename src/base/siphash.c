@@ -3,6 +3,9 @@
  */
 #include "base/siphash.h"
 
+#include <endian.h>
+#include <string.h>
+
 struct sip {
     uint64_t v0, v1, v2, v3;
 };
@@ -33,7 +36,16 @@ static inline void sip_word(struct sip *s, uint64_t word)
     s->v0 ^= word;
 }
 
-static inline uint64_t little_endian(const unsigned char *p, size_t n)
+/* One load: byte by byte, as the compiler left it, the hash of an object's text took 36,900 instructions (7.2 KB,
+ * test/bench/bench_memory.c), which is a quarter of packing it. */
+static inline uint64_t whole_word(const unsigned char *p)
+{
+    uint64_t word;
+    memcpy(&word, p, sizeof(word));
+    return le64toh(word);
+}
+
+static inline uint64_t last_bytes(const unsigned char *p, size_t n)
 {
     uint64_t word = 0;
     for (size_t i = 0; i < n; i++)
@@ -52,8 +64,8 @@ uint64_t siphash13(const struct siphash_key *key, const void *bytes, size_t len)
         .v3 = key->k1 ^ 0x7465646279746573U,
     };
     for (size_t i = 0; i < words; i++)
-        sip_word(&s, little_endian(p + 8 * i, 8));
-    sip_word(&s, little_endian(p + 8 * words, len % 8) | (uint64_t)len << 56);
+        sip_word(&s, whole_word(p + 8 * i));
+    sip_word(&s, last_bytes(p + 8 * words, len % 8) | (uint64_t)len << 56);
     s.v2 ^= 0xff;
     for (int i = 0; i < 3; i++)
         sip_round(&s);
