@@ -112,6 +112,14 @@ class Service:
         if child.wait(PATIENCE) != 0:
             raise SystemExit((self.folder / 'stderr').read_text()[-2000:])
 
+    def wait_for_lines(self, count):
+        """Until all objects were reported: else the next start lists them again, beside the measured requests."""
+        end, path = time.monotonic() + PATIENCE, self.folder / 'events.jsonl'
+        while (lines := path.read_bytes().count(b'\n') if path.exists() else 0) < count:
+            if time.monotonic() > end:
+                raise SystemExit(f'start.py: {lines} of {count} objects were reported')
+            time.sleep(0.2)
+
     def time_start(self, get, by_label):
         """Seconds from exec to the first answer of each, and of CPU to the first one; then it is stopped."""
         began = time.monotonic()
@@ -137,7 +145,7 @@ def measure_service(build, pods=PODS, rounds=ROUNDS):
         sim.control('fill', resource='pods', count=pods, bytes=POD_BYTES, namespaces=NAMESPACES)
         service = Service(build, Path(name))
         child = service.start()
-        wait_for(service.socket, '/readyz')
+        service.wait_for_lines(pods)
         service.end(child)
         warm = [service.time_start(get, by_label) for _ in range(rounds)]
         cold = []
