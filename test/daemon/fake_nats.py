@@ -32,13 +32,14 @@ class FakeNats(LoopbackServer):
     answers                 whether requests are answered
     denied                  a subject that may not be published to
     cut_at                  publications after which the connection is closed, before the acknowledgement
+    stale                   the ids of all changes were used for older messages
     dedup                   whether message ids are remembered; without it, only the expected sequence protects
     """
 
     def __init__(self, tls=None, tls_first=False, max_payload=1 << 20, direct=True, expected=(), nonce='', **more):
         self.tls, self.tls_first, self.max_payload, self.direct = tls, tls_first, max_payload, direct
         self.expected, self.nonce, self.config = dict(expected), nonce, {}
-        self.missing = self.full = self.slow = False
+        self.missing = self.full = self.stale = False
         self.enabled = self.answers = self.dedup = True
         self.denied, self.cut_at = None, None
         self.lock, self.messages, self.ids, self.connects, self.requests = threading.Lock(), [], {}, [], []
@@ -152,6 +153,8 @@ class FakeNats(LoopbackServer):
             return {'error': {'code': 400, 'err_code': 10060, 'description': 'expected stream does not match'}},
         if self.full:
             return {'error': {'code': 503, 'err_code': 10077, 'description': 'maximum bytes exceeded'}},
+        if self.stale and last and headers['Nats-Msg-Id'].count('/') == 3:
+            return {'stream': STREAM, 'seq': last, 'duplicate': True},
         if self.dedup and headers['Nats-Msg-Id'] in self.ids:
             return {'stream': STREAM, 'seq': self.ids[headers['Nats-Msg-Id']], 'duplicate': True},
         if int(headers['Nats-Expected-Last-Subject-Sequence']) != last:

@@ -162,6 +162,24 @@ class Repetition(Sunk):
         listed = {name: rv for (_, _, name), (_, rv) in self.on_server().items()}
         self.assertEqual({k: v for k, v in state.items() if k != 'web-1'}, listed)
 
+    def test_an_id_that_an_older_message_has_drops_nothing(self):
+        server = self.server(stale=True)
+        self.run_sink(server)
+        for n in range(5):
+            self.put('web', n=str(n))
+        self.wait_stored(server, 5)
+        self.check_stream(server)
+        self.assertEqual([m.headers['Nats-Msg-Id'].count('/') for m in server.messages], [3, 4, 4, 4, 4])
+
+    def test_two_sinks_publish_the_same_change_under_different_subjects(self):
+        server = self.server()
+        nats = {'subject': 'k8s.more.{cluster}.{resource}.{namespace}.{name}'}
+        self.start(self.conf(sinks=[self.sink(server), self.sink(server, nats, name='other')]))
+        self.wait_ready()
+        self.put('web')
+        self.wait_stored(server, 2)
+        self.assertEqual(sorted(server.subjects()), ['k8s.more.sim.configmaps.default.web', 'k8s.sim.configmaps.default.web'])
+
     def test_two_informerds_publish_the_same_changes(self):
         self.two(self.server())
 

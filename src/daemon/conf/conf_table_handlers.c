@@ -6,6 +6,7 @@
 #include "daemon/conf/conf_table_parts.h"
 #include "daemon/format/record_format.h"
 #include "daemon/handler/webhook_files.h"
+#include "daemon/nats/nats_record.h"
 
 static const char *const modes[] = {"run", "stream", NULL};
 static const char *const delivers[] = {"each", "latest", NULL};
@@ -207,7 +208,7 @@ static const struct conf_option nats_options[] = {
      .example = "tls://nats.example.com:4222"},
     {"stream", &conf_type_text, AT(stream), NULL,
      .help = "name of the stream, which must exist and take the subjects", .example = "K8S"},
-    {"subject", &conf_type_text, AT(subject), "\"k8s.{cluster}.{resource}.{namespace}.{name}\"",
+    {"subject", &conf_type_text, AT(subject), "\"" NATS_SUBJECT_PRESET "\"",
      .help = "subject of the messages about an object; {group}, {watch} and {kind} are possible, too. Other "
              "characters of names than letters, digits, '_' and '-' are percent-encoded; an empty name is '_'"},
     {"credentials", &conf_type_file, AT(credentials), "(none)",

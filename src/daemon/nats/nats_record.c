@@ -172,7 +172,7 @@ static void put_fixed_headers(struct buf *out, const struct record_line *r)
     put_header(out, HEADER("Rv"), r->rv);
 }
 
-static char *id_of(const struct record_line *r)
+static char *id_of(const struct record_line *r, const char *template, const char *subject)
 {
     const struct str parts[] = {r->cluster, r->uid, r->type, r->rv};
     struct buf out = {0};
@@ -181,6 +181,9 @@ static char *id_of(const struct record_line *r)
             buf_putc(&out, '/');
         put_value(&out, parts[i]);
     }
+    if (strcmp(template, NATS_SUBJECT_PRESET) != 0)
+        buf_printf(&out, "/%016" PRIx64,
+                   siphash13(&(struct siphash_key){0}, subject, strlen(subject)));
     buf_putc(&out, '\0');
     return out.bytes;
 }
@@ -258,7 +261,7 @@ static int make(const char *template, const struct record_line *r, size_t limit,
     m->subject_hash = nats_last_hash(last, str_of(m->subject));
     if (strlen(m->subject) > NATS_SUBJECT_MAX)
         return err_set(err, INF_ETOOBIG, "its subject has more than %d bytes", NATS_SUBJECT_MAX);
-    m->id = id_of(r);
+    m->id = id_of(r, template, m->subject);
     buf_puts(&m->headers, "\r\n"); /* in place of the first line */
     put_fixed_headers(&m->headers, r);
     headers = (struct str){m->headers.bytes, m->headers.len};

@@ -5,7 +5,8 @@
  *               '_' and '-' are percent-encoded, and an empty name is '_'
  *     headers   Nats-Msg-Id          CLUSTER/UID/TYPE/VERSION: a repetition within the duplicate window of the stream is
  *                                    dropped. The version is always part of it: an object that leaves a selection and
- *                                    enters it again is added twice
+ *                                    enters it again is added twice. With another template also a hash of the subject:
+ *                                    several sinks or watches may publish the same change under different subjects
  *               Nats-Expected-Stream, Nats-Expected-Last-Subject-Sequence
  *               Informerd-Log, -Seq, -Type, -Resource, -Uid, -Rv: for consumers, and for nats_position.h
  */
@@ -14,6 +15,8 @@
 
 #include "base/buf.h"
 #include "daemon/nats/nats_position.h"
+
+#define NATS_SUBJECT_PRESET "k8s.{cluster}.{resource}.{namespace}.{name}"
 
 enum {
     NATS_SUBJECT_MAX = 2048, /* LIMIT: bytes; a server takes lines of 4096 */

@@ -73,7 +73,8 @@ def sink_of(folder, servers, certificates, name="stream", stream=STREAM, **more)
 
 
 def start_service(stage, folder, name, sink):
-    service = stage.service("token", (CONFIGMAPS,), name=name, top={"sinks": [sink]})
+    """Also the first two, each of which publishes all changes, need no Lease."""
+    service = stage.service("token", (CONFIGMAPS,), name=name, top={"sinks": [sink], "replica": {"group": "e2e", "mode": "active"}})
     service.start()
     return service
 

@@ -85,9 +85,10 @@ static void headers_identify_the_change(void **state)
     struct world *w = *state;
     struct inf_error err;
     struct buf out = {0};
+    char *other;
     assert_int_equal(
         make(
-            w, "x.{group}." TEMPLATE,
+            w, TEMPLATE,
             "\"type\":\"MODIFIED\",\"cluster\":\"c/1\",\"group\":\"apps\",\"resource\":\"deployments\","
             "\"name\":\"web\",\"uid\":\"u\\r\\nX: y\",\"rv\":\"12\"",
             100000, &err),
@@ -104,6 +105,14 @@ static void headers_identify_the_change(void **state)
     buf_clear(&out);
     nats_record_put_headers(&w->record, "K8S", 5, true, &out);
     assert_memory_equal(out.bytes, "Nats-Msg-Id: c%2F1/u%0D%0AX%3A%20y/MODIFIED/12/5\r\n", 50);
+    assert_int_equal(make(w, "x." TEMPLATE, "\"type\":\"ADDED\",\"name\":\"web\"", 100000, &err),
+                     0);
+    other = xstrdup(w->record.id);
+    assert_int_equal(strlen(other), strlen("//ADDED//0123456789abcdef"));
+    assert_int_equal(make(w, "y." TEMPLATE, "\"type\":\"ADDED\",\"name\":\"web\"", 100000, &err),
+                     0);
+    assert_string_not_equal(w->record.id, other);
+    free(other);
     buf_free(&out);
 }
 
