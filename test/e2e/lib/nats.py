@@ -1,13 +1,17 @@
 """A cluster of real NATS servers with JetStream, and a client that makes streams and reads them.
 
-The servers speak TLS. Users: `admin` with a password, for the client, and one with an nkey, for sinks.
+The servers speak TLS. Users: `admin` with a password, for the client, and one with an nkey, for sinks; or, with `jwt`, one with a
+JWT, whose file is `creds`.
 """
 
+import base64
 import contextlib
 import json
+import re
 import signal
 import socket
 import ssl
+import subprocess
 import time
 
 from . import children, parts
@@ -21,18 +25,24 @@ PUBLIC = "UDXU4RCSJNZOIQHZNWXHXORDPRTGNJAHAHFRGZNEEJCPQTT2M7NLCNF4"
 CONF = """server_name: node-{number}
 listen: "127.0.0.1:{port}"
 jetstream {{ store_dir: "{folder}/store", max_memory_store: 256MB, max_file_store: 4GB }}
-tls {{ cert_file: "{certificate}", key_file: "{key}", timeout: 10 }}
-authorization {{ users: [ {{ user: {user}, password: "{password}" }}, {{ nkey: {public} }} ] }}
+tls {{ cert_file: "{certificate}", key_file: "{key}", timeout: 10{first} }}
+{access}
 {cluster}
 """
+USERS = f"""authorization {{ users: [ {{ user: {ADMIN}, password: "{PASSWORD}" }}, {{ nkey: {PUBLIC} }} ] }}"""
 CLUSTER = """cluster {{ name: e2e, listen: "127.0.0.1:{port}", routes: [ {routes} ] }}"""
 
 
 class Nats:
     """The servers; each can be killed and started again."""
 
-    def __init__(self, folder, certificates, size=3):
-        self.folder, self.size = folder, size
+    def __init__(self, folder, certificates, size=3, jwt=False, tls_first=False):
+        self.folder, self.size, self.tls_first = folder, size, tls_first
+        folder.mkdir(parents=True)
+        self._access, self.creds = USERS, None
+        if jwt:
+            subprocess.run([parts.programs("nats")["nats-creds"], folder], check=True)
+            self._access, self.creds = (folder / "operator.conf").read_text(), folder / "user.creds"
         self._program = parts.programs("nats")["nats-server"]
         self._certificates = certificates
         self._ports, self._routes = ([ReservedPort() for _ in range(size)] for _ in range(2))
@@ -47,8 +57,8 @@ class Nats:
         routes = ", ".join(f'"nats://127.0.0.1:{reserved.number}"' for reserved in self._routes)
         cluster = CLUSTER.format(port=self._routes[number].number, routes=routes) if self.size > 1 else ""
         conf = folder / "nats.conf"
-        conf.write_text(CONF.format(number=number, port=self.ports[number], folder=folder, user=ADMIN, password=PASSWORD,
-                                    public=PUBLIC, certificate=self._certificates.crt("nats"),
+        conf.write_text(CONF.format(number=number, port=self.ports[number], folder=folder, access=self._access,
+                                    first=", handshake_first: true" if self.tls_first else "", certificate=self._certificates.crt("nats"),
                                     key=self._certificates.key("nats"), cluster=cluster))
         return conf
 
@@ -81,7 +91,7 @@ class Nats:
         while True:
             for port in self.ports:
                 with contextlib.suppress(OSError, Failure):
-                    client = Client(port, self._certificates.crt("ca"))
+                    client = Client(port, self._certificates.crt("ca"), self.tls_first, self.creds)
                     if "error" not in client.request("$JS.API.INFO"):
                         return client
                     client.close()
@@ -93,22 +103,28 @@ class Nats:
 class Client:
     """One request at a time."""
 
-    def __init__(self, port, ca, timeout=10):
-        plain = socket.create_connection(("127.0.0.1", port), timeout)
-        info = b""
-        while not info.endswith(b"\n"):
-            byte = plain.recv(1)
-            if not byte:
-                raise Failure("the server closed the connection")
-            info += byte
-        self._socket = ssl.create_default_context(cafile=ca).wrap_socket(plain, server_hostname="localhost")
+    def __init__(self, port, ca, tls_first=False, creds=None, timeout=10):
+        self._socket = socket.create_connection(("127.0.0.1", port), timeout)
+        info = b"" if tls_first else self._read_info()
+        self._socket = ssl.create_default_context(cafile=ca).wrap_socket(self._socket, server_hostname="localhost")
+        info = info or self._read_info()
         self._file = self._socket.makefile("rb")
         self._inbox, self._number = f"_INBOX.test{id(self)}", 0
-        options = {"verbose": False, "headers": True, "no_responders": True, "user": ADMIN, "pass": PASSWORD}
+        options = {"verbose": False, "headers": True, "no_responders": True}
+        options |= signed(creds, json.loads(info[5:])["nonce"]) if creds else {"user": ADMIN, "pass": PASSWORD}
         self._send(f"CONNECT {json.dumps(options)}\r\nSUB {self._inbox}.* 1\r\nPING\r\n")
 
     def close(self):
         self._socket.close()
+
+    def _read_info(self):
+        info = b""
+        while not info.endswith(b"\n"):
+            byte = self._socket.recv(1)
+            if not byte:
+                raise Failure("the server closed the connection")
+            info += byte
+        return info
 
     def _send(self, text):
         self._socket.sendall(text.encode())
@@ -164,3 +180,17 @@ class Client:
                     break
                 found[int(fields["Nats-Sequence"])] = fields, json.loads(body)
         return found
+
+
+def signed(creds, nonce):
+    """The members of CONNECT of a user with a .creds file, made without the code of informerd."""
+    jwt, seed = re.findall(r"-----BEGIN [^\n]*\n(\S+)\n", creds.read_text())
+    key = creds.parent / "client.key"
+    # PKCS #8 of an Ed25519 key, and its 32 bytes, which follow two bytes in the seed.
+    text = base64.b64encode(bytes.fromhex("302e020100300506032b657004220420") + base64.b32decode(seed + "======")[2:34])
+    key.write_text(f"-----BEGIN PRIVATE KEY-----\n{text.decode()}\n-----END PRIVATE KEY-----\n")
+    message = creds.parent / "nonce"
+    message.write_text(nonce)
+    signature = subprocess.run(["openssl", "pkeyutl", "-sign", "-rawin", "-inkey", key, "-in", message],
+                               check=True, capture_output=True).stdout
+    return {"jwt": jwt, "sig": base64.urlsafe_b64encode(signature).decode().rstrip("=")}

@@ -12,7 +12,7 @@ from lib import children
 from lib.certs import Certificates
 from lib.nats import ADMIN, PASSWORD, SEED, Nats
 from lib.resource import CONFIGMAPS
-from lib.service import SOCKET, ByPath
+from lib.service import SOCKET, ByPath, readiness
 
 from .churn import together
 from .kafka import Writer
@@ -55,6 +55,7 @@ def run(stage):
     check_silence(stage, servers, services[0])
     check_full(stage, folder, servers, certificates)
     check_refusal(stage, folder, servers, certificates)
+    check_jwt(stage, folder, certificates)
     for service in services:
         if service.stop() != 0:
             stage.complain("informerd failed with a sink")
@@ -68,7 +69,7 @@ def sink_of(folder, servers, certificates, name="stream", stream=STREAM, **more)
     seed = folder / "seed"
     seed.write_text(SEED)
     nats = {"url": servers.url, "stream": stream, "ca_file": str(certificates.crt("ca"))}
-    keys = {} if "user" in more.get("nats", {}) else {"nkey_file": str(seed)}
+    keys = {} if more.get("nats", {}).keys() & {"user", "credentials"} else {"nkey_file": str(seed)}
     return {"name": name, "timeout": "2s", "namespaces": [NAMESPACE]} | more | {"nats": nats | keys | more.get("nats", {})}
 
 
@@ -93,8 +94,10 @@ def status_of(service):
 
 def wait_published(stage, service):
     def is_empty():
-        status = status_of(service)
-        return status.get("records") == 0 and status["parked"] == 0
+        if not status_of(service) or not readiness(service.folder)[0]:
+            return False
+        status = status_of(service)  # all objects that existed are in its queue
+        return status["records"] == status["parked"] == 0
     try:
         children.until(is_empty, stage.timeout, f"all records of {service.folder.name} published")
     except children.Failure as failure:
@@ -201,6 +204,20 @@ def check_refusal(stage, folder, servers, certificates):
     wait_error(stage, service, "Authorization Violation; check the credentials")
     password.write_text(PASSWORD)
     wait_published(stage, service)
+    service.stop()
+
+
+def check_jwt(stage, folder, certificates):
+    """A user with a .creds file, and a server that expects TLS first."""
+    server = Nats(folder / "with-jwt", certificates, 1, jwt=True, tls_first=True)
+    stage.at_end(server.kill_all)
+    server.start_all()
+    client = server.client()
+    client.make_stream(STREAM, subjects=["k8s.>"], storage="file", allow_direct=True)
+    service = start_service(stage, folder, "jwt", sink_of(folder, server, certificates, nats={
+        "credentials": str(server.creds), "tls_first": True}))
+    wait_published(stage, service)
+    check_end(stage, list(client.messages(STREAM).values()))
     service.stop()
 
 
