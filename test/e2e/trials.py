@@ -9,7 +9,7 @@ from lib.plane import Request
 from lib.stage import Load, Outcome, Subject
 from scenarios import (access, chart, churn, churn_restarts, compressed, crd, custom, deployment, forbidden,
                        half_list, image, jetstream, kafka, kills, late, lifecycle, lifecycle_restarts, local_api, local_api_clients,
-                       local_api_types, metadata, network, old_pages, page, proxies, rbac, replicas, restored, resumed,
+                       local_api_types, metadata, network, old_pages, page, proxies, rbac, replicas, replicas_jetstream, restored, resumed,
                        resumed_few, rotation, selectors, service_kills, shards, silence, slow_reader, tables, throttled,
                        webhooks)
 
@@ -17,7 +17,8 @@ SOURCES = Path(__file__).resolve().parents[2] / "src"
 SCENARIOS = {
     "lifecycle": lifecycle, "deployment": deployment, "churn": churn,
     "lifecycle-restarts": lifecycle_restarts, "churn-restarts": churn_restarts, "kills": kills,
-    "service-kills": service_kills, "shards": shards, "replicas": replicas, "restored": restored, "resumed": resumed,
+    "service-kills": service_kills, "shards": shards, "replicas": replicas, "replicas-jetstream": replicas_jetstream,
+    "restored": restored, "resumed": resumed,
     "resumed-few": resumed_few, "network": network,
     "half-list": half_list, "old-pages": old_pages, "slow-reader": slow_reader, "late": late,
     "silence": silence, "throttled": throttled, "forbidden": forbidden, "custom": custom,

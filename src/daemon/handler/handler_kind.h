@@ -13,10 +13,10 @@
 #include "daemon/handler/handler.h"
 
 struct handler_kind {
-    const char *name; /* the key in the conf */
-    bool is_sink;     /* of an entry of `sinks` */
+    const char *name;        /* the key in the conf */
+    bool is_sink;            /* of an entry of `sinks` */
     bool removes_duplicates; /* its receiver does, also those of several replicas (mode: active) */
-    bool batches;           /* `batch` may be configured: start() accepts several records */
+    bool batches;            /* `batch` may be configured: start() accepts several records */
 
     /* Not 0: instead of `concurrency` and `batch`, which can't be configured. */
     uint32_t runs;

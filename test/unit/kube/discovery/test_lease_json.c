@@ -65,8 +65,9 @@ static void makes_a_new_one(void **state)
 
 static void refuses_what_is_no_lease(void **state)
 {
-    static const char *const texts[] = {"", "{", "[]", "{\"kind\":\"Lease\"}",
-                                        "{\"kind\":\"Pod\",\"metadata\":{\"resourceVersion\":\"1\"}}"};
+    static const char *const texts[] = {
+        "", "{", "[]", "{\"kind\":\"Lease\"}",
+        "{\"kind\":\"Pod\",\"metadata\":{\"resourceVersion\":\"1\"}}"};
     struct inf_lease lease = {.holder = "me", .duration_s = 3};
     struct lease_json json;
     (void)state;
