@@ -32,7 +32,10 @@ def build_image():
 
 
 def build(out, version=None, tests=False, lintian=True, edit=None, log=None):
-    """Writes the packages to `out`. `version` replaces that of meson.build; `edit` may change the unpacked source; `log` gets the output."""
+    """Writes the packages to `out`. `version` replaces that of meson.build; `edit` may change the unpacked source.
+
+    `log` gets what dpkg-buildpackage prints.
+    """
     root = trixie.Root(build_image(), f'build-{version or "current"}')
     root.mount_kernel()
     cache = trixie.CACHE / 'ccache'

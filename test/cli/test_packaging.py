@@ -107,13 +107,14 @@ class Files(Folder):
 
     def check(self, patterns):
         """Each installed file is in one package, and none is missing, except without librdkafka."""
+        def has(pattern, name):
+            return fnmatch.fnmatch(name, pattern) or name.startswith(pattern.rstrip('/') + '/')
         for name in self.installed:
-            packages = {package for package, pattern in patterns if fnmatch.fnmatch(name, pattern) or name.startswith(pattern.rstrip('/') + '/')}
+            packages = {package for package, pattern in patterns if has(pattern, name)}
             self.assertEqual(len(packages), 1, f'{name} is in {packages or "no package"}')
         for package, pattern in patterns:
             if 'usr/bin/informerd-kafka' in self.installed or 'kafka' not in package:
-                self.assertTrue(any(fnmatch.fnmatch(name, pattern) or name.startswith(pattern.rstrip('/') + '/') for name in self.installed),
-                                f'{package}: {pattern} matches nothing')
+                self.assertTrue(any(has(pattern, name) for name in self.installed), f'{package}: {pattern} matches nothing')
 
     def test_each_is_in_one_package_of_debian(self):
         self.check([(path.stem, line.split()[0]) for path in DEBIAN.glob('*.install') for line in path.read_text().splitlines()])

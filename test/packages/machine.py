@@ -63,8 +63,9 @@ class Machine:
         self.group = control_groups() / f'informerd-test-{os.getpid()}-{name}'
         self.group.mkdir()
         self.init = None
+        alone = ['unshare', '--mount', '--uts', '--ipc', '--pid', '--cgroup', '--fork', '--kill-child']
         self.parent = subprocess.Popen(
-            ['setpriv', '--pdeathsig=KILL', 'unshare', '--mount', '--uts', '--ipc', '--pid', '--cgroup', '--fork', '--kill-child', 'sh', '-c', BOOT, 'boot', self.path],
+            ['setpriv', '--pdeathsig=KILL', *alone, 'sh', '-c', BOOT, 'boot', self.path],
             preexec_fn=lambda: (self.group / 'cgroup.procs').write_text('0'), stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
 
     def __enter__(self):

@@ -53,7 +53,8 @@ class Rpm(unittest.TestCase):
 
     def test_an_edited_configuration_is_kept(self):
         package = next(p for p in self.packages('RPMS') if p.name.startswith('informerd-1'))
-        flags = dict(line.split() for line in self.query(package, '--qf', '[%{FILENAMES} %{FILEFLAGS:fflags}\n]').splitlines() if ' c' in line)
+        lines = self.query(package, '--qf', '[%{FILENAMES} %{FILEFLAGS:fflags}\n]').splitlines()
+        flags = dict(line.split() for line in lines if ' c' in line)
         self.assertEqual(flags, {'/etc/informerd/informerd.conf': 'cn', '/etc/logrotate.d/informerd': 'cn'})
 
     def test_rpmlint_accepts_the_source(self):
