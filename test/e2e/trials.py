@@ -28,7 +28,8 @@ SCENARIOS = {
     "local-api-types": local_api_types, "page": page, "kafka": kafka, "jetstream": jetstream,
     "webhooks": webhooks, "image": image, "chart": chart}
 # need more CPU than they wait
-HEAVY = ("churn", "churn-restarts", "jetstream", "kafka", "local-api-clients", "resumed", "service-kills", "shards", "slow-reader")
+HEAVY = ("churn", "churn-restarts", "image", "jetstream", "kafka", "local-api-clients", "resumed", "service-kills", "shards",
+         "slow-reader")
 ALONE = 100  # more than the number of jobs
 TIMEOUT = 60  # seconds to catch up
 MUTANT_TIMEOUT = 20  # it may never; long enough for a reconnect

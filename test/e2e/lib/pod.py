@@ -100,8 +100,7 @@ class Pod:
         self.proxy = netns.inside(self._pid, lambda: Proxy(self.plane.port, *SERVICE))
         self.proxy.__enter__()
         for container in self.spec.get("initContainers", []):
-            child = self._run(container)
-            if child.wait(SECONDS) != 0:
+            if self._run(container).wait(SECONDS) != 0:
                 raise Failure(f"init container {container['name']} failed: {children.tail(self.folder / 'log')}")
         self._child = self._run(self.spec["containers"][0])
 
@@ -127,13 +126,13 @@ class Pod:
         return code, (self.folder / "stdout").read_text() + self.log
 
     def close(self):
-        if self._child and not self.ended:
-            self._runc("kill", self._child.name, "KILL")
-            self._child.wait()
+        self._holder.kill()  # and with it all processes of the pod
+        self._holder.wait()
+        if self._child:
+            self._child.wait(SECONDS)
         if self.proxy:
             with contextlib.suppress(OSError):
                 self.proxy.__exit__()
-        children.stop(self._holder, 1)
 
     # -- the kubelet's side
 

@@ -65,10 +65,14 @@ def build(stage, folder):
     environment = os.environ | {"IMAGE": IMAGE, "SBOM": str(folder / "sbom.json")}
     with parts.alone(root):
         print("image: building; the first time takes some minutes", flush=True)
-        done = subprocess.run([BUILD, *store], env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                              timeout=BUILD_SECONDS)
-    if done.returncode != 0:
-        raise Failure(f"the build of the image failed:\n{children.indented_end(done.stdout, 25)}")
+        with open(folder / "build.log", "w") as log:
+            child = children.start([BUILD, *store], env=environment, stdout=log, stderr=log)
+        try:
+            status = child.wait(BUILD_SECONDS)
+        finally:
+            children.stop(child)
+    if status != 0:
+        raise Failure(f"the build of the image failed:\n{children.tail(folder / 'build.log')}")
     container = output("buildah", *store, "from", IMAGE)
     stage.at_end(lambda: output("buildah", *store, "rm", container))
     config = json.loads(output("buildah", *store, "inspect", "--type", "image", IMAGE))["OCIv1"]["config"]
