@@ -10,51 +10,21 @@
 #include "base/alloc.h"
 #include "base/base.h"
 #include "base/err.h"
-#include "base/file.h"
 #include "base/str.h"
-
-static void trim_end(char *text)
-{
-    size_t len = strlen(text);
-    while (len && strchr(" \t\r\n", text[len - 1]))
-        text[--len] = '\0';
-}
-
-static int read_text(const char *option, const char *path, size_t max, char **ret,
-                     struct inf_error *err)
-{
-    size_t len;
-    if (!path)
-        return 0;
-    if (file_read(path, max, ret, &len, err) < 0)
-        return err_wrap(err, "%s", option);
-    if (strlen(*ret) == len)
-        return 0;
-    return err_set(err, INF_ECONF, "%s: file '%s' contains a NUL byte", option, path);
-}
-
-/* One line, not empty. */
-static int read_line(const char *option, const char *path, char **ret, struct inf_error *err)
-{
-    int rc = read_text(option, path, WEBHOOK_FILE_MAX, ret, err);
-    if (rc < 0 || !path)
-        return rc;
-    trim_end(*ret);
-    if (!**ret)
-        return err_set(err, INF_ECONF, "%s: file '%s' is empty", option, path);
-    return 0;
-}
+#include "daemon/handler/option_file.h"
 
 static int read_all(const struct conf_webhook *conf, struct webhook_texts *t, struct inf_error *err)
 {
-    if (read_line("url_file", conf->url_file, &t->url, err) < 0 ||
-        read_text("ca_file", conf->ca_file, WEBHOOK_CA_FILE_MAX, &t->ca, err) < 0 ||
-        read_text("cert_file", conf->cert_file, WEBHOOK_FILE_MAX, &t->cert, err) < 0 ||
-        read_text("key_file", conf->key_file, WEBHOOK_FILE_MAX, &t->key, err) < 0 ||
-        read_line("signature_key_file", conf->signature_key_file, &t->signature_key, err) < 0)
+    if (option_file_line("url_file", conf->url_file, WEBHOOK_FILE_MAX, &t->url, err) < 0 ||
+        option_file_text("ca_file", conf->ca_file, WEBHOOK_CA_FILE_MAX, &t->ca, err) < 0 ||
+        option_file_text("cert_file", conf->cert_file, WEBHOOK_FILE_MAX, &t->cert, err) < 0 ||
+        option_file_text("key_file", conf->key_file, WEBHOOK_FILE_MAX, &t->key, err) < 0 ||
+        option_file_line("signature_key_file", conf->signature_key_file, WEBHOOK_FILE_MAX,
+                         &t->signature_key, err) < 0)
         return -err->code;
     for (size_t i = 0; i < conf->header_files.count && i < WEBHOOK_HEADER_FILES_MAX; i++)
-        if (read_line("header_files", conf->header_files.items[i].path, &t->headers[i], err) < 0)
+        if (option_file_line("header_files", conf->header_files.items[i].path, WEBHOOK_FILE_MAX,
+                             &t->headers[i], err) < 0)
             return -err->code;
     return 0;
 }

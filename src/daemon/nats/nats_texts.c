@@ -10,8 +10,8 @@
 #include "base/alloc.h"
 #include "base/base.h"
 #include "base/err.h"
-#include "base/file.h"
 #include "base/str.h"
+#include "daemon/handler/option_file.h"
 #include "daemon/nats/nats_record.h"
 #include "wire/nats/nats_url.h"
 
@@ -120,33 +120,6 @@ int nats_conf_check(const struct conf_nats *conf, struct inf_error *err)
 
 /* ---- the files ---- */
 
-static int read_text(const char *option, const char *path, size_t max, char **ret,
-                     struct inf_error *err)
-{
-    size_t len;
-    if (!path)
-        return 0;
-    if (file_read(path, max, ret, &len, err) < 0)
-        return err_wrap(err, "%s", option);
-    if (strlen(*ret) == len)
-        return 0;
-    return err_set(err, INF_ECONF, "%s: file '%s' contains a NUL byte", option, path);
-}
-
-/* One line, not empty, without white space at its end. */
-static int read_line(const char *option, const char *path, char **ret, struct inf_error *err)
-{
-    size_t len;
-    if (!path)
-        return 0;
-    if (read_text(option, path, NATS_FILE_MAX, ret, err) < 0)
-        return -err->code;
-    len = strlen(*ret);
-    while (len && strchr(" \t\r\n", (*ret)[len - 1]))
-        (*ret)[--len] = '\0';
-    return len ? 0 : err_set(err, INF_ECONF, "%s: file '%s' is empty", option, path);
-}
-
 /* A seed or a .creds file, read with @set. */
 static int read_key(const char *option, const char *path, struct nats_credentials *credentials,
                     int (*set)(struct nats_credentials *credentials, const char *text,
@@ -157,7 +130,7 @@ static int read_key(const char *option, const char *path, struct nats_credential
     int rc;
     if (!path)
         return 0;
-    rc = read_text(option, path, NATS_FILE_MAX, &text, err);
+    rc = option_file_text(option, path, NATS_FILE_MAX, &text, err);
     if (rc == 0 && set(credentials, text, err) < 0)
         rc = err_wrap(err, "%s: file '%s'", option, path);
     secret_free(text);
@@ -168,8 +141,9 @@ static int read_credentials(const struct conf_nats *conf, struct nats_credential
                             struct inf_error *err)
 {
     c->user = xstrdup_or_null(conf->user);
-    if (read_line("password_file", conf->password_file, &c->password, err) < 0 ||
-        read_line("token_file", conf->token_file, &c->token, err) < 0 ||
+    if (option_file_line("password_file", conf->password_file, NATS_FILE_MAX, &c->password, err) <
+            0 ||
+        option_file_line("token_file", conf->token_file, NATS_FILE_MAX, &c->token, err) < 0 ||
         read_key("nkey_file", conf->nkey_file, c, nats_credentials_set_seed, err) < 0 ||
         read_key("credentials", conf->credentials, c, nats_credentials_set_file, err) < 0)
         return -err->code;
@@ -180,9 +154,9 @@ static int make_context(const struct conf_nats *conf, struct nats_texts *t, stru
 {
     char *ca = NULL, *cert = NULL, *key = NULL;
     int rc = 0;
-    if (read_text("ca_file", conf->ca_file, NATS_CA_FILE_MAX, &ca, err) < 0 ||
-        read_text("cert_file", conf->cert_file, NATS_FILE_MAX, &cert, err) < 0 ||
-        read_text("key_file", conf->key_file, NATS_FILE_MAX, &key, err) < 0)
+    if (option_file_text("ca_file", conf->ca_file, NATS_CA_FILE_MAX, &ca, err) < 0 ||
+        option_file_text("cert_file", conf->cert_file, NATS_FILE_MAX, &cert, err) < 0 ||
+        option_file_text("key_file", conf->key_file, NATS_FILE_MAX, &key, err) < 0)
         rc = -err->code;
     if (rc == 0) {
         t->context = tls_context_new(
