@@ -11,7 +11,7 @@ import sys
 import time
 
 from handled import Handled
-from service import FULL, Daemon, Log, config_map, http_get, parse_metrics, run, wait_until
+from service import FULL, Daemon, Log, UnixHttp, config_map, http_get, parse_metrics, run, wait_until
 
 KILLS = int(sys.argv[4]) if len(sys.argv) > 4 else 30 if FULL else 6
 LEASE_MS, DEADLINE_MS, RETRY_MS = 2000, 1200, 200
@@ -39,6 +39,7 @@ class Replica:
     def start(self, **settings):
         handler = {'name': 'test', 'exec': [str(self.program)], 'mode': 'stream', 'concurrency': 64, 'initial': True,
                    'retry': {'backoff': '1ms..10ms'}, **settings}
+        handler = {key: value for key, value in handler.items() if value is not None}
         conf = self.case.conf(state_dir=str(self.folder / 'state'), socket={'path': str(self.socket)},
                               event_logs=[{'path': str(self.log.path)}], handlers=[handler],
                               replica={'group': 'test', 'lease_duration': f'{LEASE_MS}ms', 'renew_deadline': f'{DEADLINE_MS}ms',
@@ -267,7 +268,60 @@ class Positions(Replicas):
         self.check_got(repeats=10)
 
 
+class Clients(Replicas):
+    """A consumer is connected to each replica, as a sink on each host would be."""
+
+    def connect(self, replica):
+        connection = UnixHttp(replica.socket)
+        self.addCleanup(connection.close)
+        connection.request('GET', '/informerd/v1/handlers/stream?name=test&id=x')
+        answer = connection.getresponse()
+        self.assertEqual(answer.status, 200)
+        return answer
+
+    def ack(self, replica, lines):
+        self.assertEqual(http_get(replica.socket, f'/informerd/v1/handlers/ack?name=test&id=x&lines={lines}').status, 200)
+
+    def test_consumer_of_a_standby_waits_and_gets_what_the_other_one_did_not_acknowledge(self):
+        a, b = self.replicas
+        for replica in (a, b):
+            replica.start(client=True, exec=None, mode=None, concurrency=None)
+            self.wait_leader(a)
+        of_a, of_b = self.connect(a), self.connect(b)
+        for n in range(4):
+            self.put(f'web-{n}')
+        got = [json.loads(of_a.readline()) for _ in range(4)]
+        self.assertEqual([r['name'] for r in got], ['web-0', 'web-1', 'web-2', 'web-3'])
+        self.ack(a, 4)
+        wait_until(lambda: self.published() >= int(got[-1]['rv']), self.texts)
+        self.put('web-1', n='last')
+        self.assertEqual(json.loads(of_a.readline())['labels'], {'n': 'last'})
+        a.end(signal.SIGTERM)
+        record = json.loads(of_b.readline())  # the first one that this consumer gets
+        self.assertEqual((record['name'], record['labels'], record['old_rv']), ('web-1', {'n': 'last'}, got[1]['rv']))
+        self.ack(b, 1)
+
+
 class Losing(Replicas):
+    def test_program_of_a_leader_that_was_stopped_is_ended_when_it_continues(self):
+        a, b = self.replicas
+        program = {'mode': None, 'concurrency': None, 'timeout': '60s'}
+        for replica in (a, b):
+            replica.program.write_text(f'#!/bin/sh\necho $$ > {replica.folder}/pid.new\nmv {replica.folder}/pid.new {replica.folder}/pid\n'
+                                       'exec sleep 60\n')
+        a.start(**program)
+        self.wait_leader(a)
+        self.put('web')
+        pid = int(self.wait_file('a/pid').read_text())
+        b.start(**program)
+        a.daemon.send_signal(signal.SIGSTOP)
+        self.wait_leader(b)
+        self.assertEqual(self.lease()['spec']['leaseTransitions'], 1)
+        a.daemon.send_signal(signal.SIGCONT)
+        self.wait_dead(pid)
+        self.wait_file('b/pid')
+        self.assertEqual(a.metric('informerd_handler_queue_length{handler="test"}'), 1)
+
     def test_leader_without_api_server_stops_before_its_lease_expires(self):
         a = self.replicas[0].start()
         self.wait_leader(a)
