@@ -201,11 +201,17 @@ void handler_track_lose(struct handler_tracks *tracks, const struct handler_span
 
 void handler_track_rewind(struct handler_tracks *tracks, struct handler_track *track)
 {
-    list_for_each_safe(node, &track->records)
+    list_for_each_safe(node, &track->records) {
         list_remove(node);
-    track->stale = track->published ? track->covered : 0;
-    track->reached = track->covered = track->base = 0;
-    track->published = false;
+        container_of(node, struct handler_span, node)->track = NULL;
+    }
+    if (!track->lowered_from) { /* else the leader has noticed it first: its positions are of now */
+        track->stale = track->published ? track->covered : track->stale;
+        track->covered = 0;
+        track->published = false;
+    }
+    track->reached = track->base = track->lowered_from = 0;
+    track->number = tracks->next_number++; /* records on disk have the former one */
     track->mixed = true;
     tracks->changed = true;
 }
@@ -214,6 +220,10 @@ void handler_track_publish(struct handler_track *track, uint64_t version)
 {
     if (track->stale && version >= track->stale)
         return;
+    if (track->published && version < track->covered)
+        track->lowered_from = max_of(track->lowered_from, track->covered);
+    else if (version >= track->lowered_from)
+        track->lowered_from = 0;
     track->stale = 0;
     track->covered = version;
     track->published = true;

@@ -18,7 +18,7 @@
  *  - If the position is below `base` when this process begins to deliver, changes between the two are unknown: a
  *    GAP. It is the same after records were dropped because the queue was full.
  *  - After a rewind of the server (a restored backup) versions of before mean nothing. Records that wait
- *    are not covered any more, and published positions are ignored until a lower one is seen.
+ *    have no track any more, and published positions are ignored until a lower one is seen, here or before.
  *
  * Tracks are saved in a queue of the state on disk of their own: `base` must survive a restart.
  */
@@ -46,8 +46,9 @@ struct handler_track {
     bool published;  /* a position was published, `covered` */
     bool gap;        /* it was reported that changes before `base` are unknown */
     uint64_t base, reached, covered;
-    uint64_t stale;      /* published positions from here on are from before a rewind; 0: none */
-    uint64_t used_ms;    /* when the watch, or another replica, has last shown that it exists */
+    uint64_t stale; /* published positions from here on are from before a rewind; 0: none */
+    uint64_t lowered_from; /* before a lower position: the leader has seen a rewind; 0: none */
+    uint64_t used_ms; /* when the watch, or another replica, has last shown that it exists */
     struct list records; /* of struct handler_record, by `after` */
     char key[];          /* cluster, watch and stream, separated by tabs */
 };
@@ -64,7 +65,7 @@ struct handler_tracks {
 /* What a record of a track has. */
 struct handler_span {
     struct handler_track *track; /* NULL: none */
-    struct list node; /* in the track; in no list if it is parked or from before a rewind */
+    struct list node; /* in the track; in no list if it is parked */
     uint64_t after, version;
 };
 
@@ -111,7 +112,7 @@ void handler_track_reach(struct handler_tracks *tracks, struct handler_track *tr
 /* A record that was not delivered was dropped: its change is unknown here. */
 void handler_track_lose(struct handler_tracks *tracks, const struct handler_span *span);
 
-/* The server has returned to an older state. */
+/* The server has returned to an older state. Records that wait have no track any more, also those on disk. */
 void handler_track_rewind(struct handler_tracks *tracks, struct handler_track *track);
 
 /* The leader has published this position. Records may be covered now: see handler_track_each_covered(). */

@@ -198,6 +198,63 @@ static void after_a_rewind_positions_of_before_are_ignored(void **state)
     assert_int_equal(publish(w, 510), 1);
 }
 
+/* The server returned to an older state twice, and the leader has not noticed the first time yet. */
+static void after_two_rewinds_positions_of_before_are_still_ignored(void **state)
+{
+    struct world *w = *state;
+    reach(w, 1000);
+    publish(w, 1000);
+    handler_track_rewind(&w->tracks, w->track);
+    handler_track_rewind(&w->tracks, w->track);
+    reach(w, 500);
+    publish(w, 1001);
+    assert_true(live(w, 510));
+    assert_int_equal(handler_track_position(w->track), 509);
+}
+
+static void a_leader_that_notices_the_rewind_first_is_believed(void **state)
+{
+    struct world *w = *state;
+    reach(w, 1000);
+    publish(w, 1000);
+    publish(w, 500); /* only after a rewind a position is lower */
+    publish(w, 510);
+    handler_track_rewind(&w->tracks, w->track);
+    reach(w, 520);
+    assert_true(live(w, 525));
+    assert_int_equal(publish(w, 525), 1);
+}
+
+/* Somebody has edited the Lease, and the leader has corrected it, before the rewind. */
+static void a_lower_position_that_was_corrected_is_no_rewind(void **state)
+{
+    struct world *w = *state;
+    reach(w, 1000);
+    publish(w, 1000);
+    publish(w, 5);
+    publish(w, 1000);
+    handler_track_rewind(&w->tracks, w->track);
+    reach(w, 500);
+    publish(w, 1001);
+    assert_true(live(w, 510));
+}
+
+/* Among records of after the rewind they would be at the wrong place, and their versions are too high. */
+static void records_of_before_a_rewind_have_no_track(void **state)
+{
+    struct world *w = *state;
+    uint64_t on_disk = w->track->number;
+    reach(w, 1000);
+    live(w, 1005);
+    handler_track_rewind(&w->tracks, w->track);
+    assert_null(w->spans[0].track);
+    assert_null(handler_tracks_numbered(&w->tracks, on_disk));
+    handler_track_lose(&w->tracks, &w->spans[0]);
+    reach(w, 500);
+    publish(w, 500);
+    assert_false(handler_track_has_gap(w->track));
+}
+
 static void versions_that_are_no_numbers_are_never_covered(void **state)
 {
     struct world *w = *state;
@@ -269,6 +326,10 @@ int main(void)
         IN_WORLD(without_a_position_there_is_no_gap),
         IN_WORLD(a_record_that_was_dropped_is_a_gap_until_the_leader_is_past_it),
         IN_WORLD(after_a_rewind_positions_of_before_are_ignored),
+        IN_WORLD(after_two_rewinds_positions_of_before_are_still_ignored),
+        IN_WORLD(a_leader_that_notices_the_rewind_first_is_believed),
+        IN_WORLD(a_lower_position_that_was_corrected_is_no_rewind),
+        IN_WORLD(records_of_before_a_rewind_have_no_track),
         IN_WORLD(versions_that_are_no_numbers_are_never_covered),
         cmocka_unit_test(nothing_is_lost_at_any_position),
     };
