@@ -46,11 +46,11 @@ struct handler_track {
     bool published;  /* a position was published, `covered` */
     bool gap;        /* it was reported that changes before `base` are unknown */
     uint64_t base, reached, covered;
-    uint64_t stale; /* published positions from here on are from before a rewind; 0: none */
+    uint64_t stale;        /* published positions from here on are from before a rewind; 0: none */
     uint64_t lowered_from; /* before a lower position: the leader has seen a rewind; 0: none */
-    uint64_t used_ms; /* when the watch, or another replica, has last shown that it exists */
-    struct list records; /* of struct handler_record, by `after` */
-    char key[];          /* cluster, watch and stream, separated by tabs */
+    uint64_t used_ms;      /* when the watch, or another replica, has last shown that it exists */
+    struct list records;   /* of struct handler_record, by `after` */
+    char key[];            /* cluster, watch and stream, separated by tabs */
 };
 
 struct handler_tracks {
@@ -65,7 +65,7 @@ struct handler_tracks {
 /* What a record of a track has. */
 struct handler_span {
     struct handler_track *track; /* NULL: none */
-    struct list node; /* in the track; in no list if it is parked */
+    struct list node;            /* in the track; in no list if it is parked */
     uint64_t after, version;
 };
 
