@@ -33,6 +33,7 @@ class FakeNats(LoopbackServer):
     denied                  a subject that may not be published to
     cut_at                  publications after which the connection is closed, before the acknowledgement
     stale                   the ids of all changes were used for older messages
+    flood                   bytes that are sent all the time after the greeting; then nothing is read
     dedup                   whether message ids are remembered; without it, only the expected sequence protects
     """
 
@@ -41,7 +42,7 @@ class FakeNats(LoopbackServer):
         self.expected, self.nonce, self.config = dict(expected), nonce, {}
         self.missing = self.full = self.stale = False
         self.enabled = self.answers = self.dedup = True
-        self.denied, self.cut_at = None, None
+        self.denied, self.cut_at, self.flood = None, None, None
         self.lock, self.messages, self.ids, self.connects, self.requests = threading.Lock(), [], {}, [], []
         self.publications, self.sockets, self.banner = 0, [], None
         self.__dict__.update(more)
@@ -56,6 +57,12 @@ class FakeNats(LoopbackServer):
         for sock in self.sockets:
             with contextlib.suppress(OSError):
                 sock.shutdown(2)
+
+    def send(self, text):
+        """Sends on all connections."""
+        for sock in self.sockets:
+            with contextlib.suppress(OSError):
+                sock.sendall(text)
 
     def close(self):
         """Refuses connections from now on."""
@@ -102,6 +109,8 @@ class FakeNats(LoopbackServer):
                     return
             elif verb.strip() == 'PING':
                 sock.sendall(b'PONG\r\n')
+                while self.flood:
+                    sock.sendall(self.flood)
             elif verb in ('PUB', 'HPUB'):
                 fields = rest.split(' ')
                 total, head = int(fields[-1]), int(fields[-2]) if verb == 'HPUB' else 0

@@ -286,6 +286,12 @@ class Failures(Sunk):
         self.wait_stored(server, 200)
         self.check_stream(server)
 
+    def test_a_server_that_sends_ping_without_end_and_does_not_read(self):
+        server = self.server(flood=b'PING\r\n' * 1000)
+        daemon = self.run_sink(server)
+        self.wait_state('it sends PING and does not read the answers')
+        self.assertEqual(daemon.end(), 0)
+
     def test_peers_that_are_no_nats_server(self):
         for banner, text in ((b'HTTP/1.1 400 Bad Request\r\n', 'the peer is no NATS server'),
                              (b"-ERR 'maximum connections exceeded'\r\n", 'maximum connections exceeded'),

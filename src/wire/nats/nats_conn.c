@@ -24,6 +24,7 @@
 enum {
     WRITE_MAX = 64 * 1024, /* published bytes that are not collected any longer */
     MESSAGES_TICK = 64,    /* messages between two looks at the budget */
+    PONGS_MAX = 1000,      /* LIMIT: that the server has not read */
 };
 
 enum conn_state {
@@ -60,6 +61,7 @@ struct nats_conn {
     struct task flush;  /* sends it */
     struct timer timer; /* until it is ready: the timeout; then: the next PING */
     bool awaits_pong;
+    unsigned pongs; /* sent since everything was read */
     struct deferred_free deferred_free;
 };
 
@@ -254,6 +256,17 @@ static bool read_id(const struct nats_conn *c, struct str subject, uint64_t *ret
     return true;
 }
 
+/* Without a limit, a server that only sends would fill our memory. */
+static void on_ping(struct nats_conn *c)
+{
+    if (!nats_conn_unsent(c))
+        c->pongs = 0;
+    if (c->pongs++ == PONGS_MAX)
+        conn_fail(c, INF_EPROTO, "it sends PING and does not read the answers");
+    else
+        put_text(c, "PONG\r\n");
+}
+
 static void on_pong(struct nats_conn *c)
 {
     if (c->sm.state == CONN_CONNECTING) {
@@ -283,7 +296,7 @@ static void on_message(struct nats_conn *c, const struct nats_message *m)
     uint64_t id;
     switch (m->op) {
     case NATS_INFO: on_info(c, m->text); break;
-    case NATS_PING: put_text(c, "PONG\r\n"); break;
+    case NATS_PING: on_ping(c); break;
     case NATS_PONG: on_pong(c); break;
     case NATS_ERR: on_error(c, m->text); break;
     case NATS_OK: break;
