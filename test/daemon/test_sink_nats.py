@@ -270,6 +270,15 @@ class Failures(Sunk):
         server.denied = None
         self.wait_stored(server, 2)
 
+    def test_a_subject_that_is_not_permitted_has_the_word_of_another_violation(self):
+        server = self.server(denied='k8s.Subscription.sim.configmaps.default.secret')
+        self.run_sink(server, nats={'subject': 'k8s.Subscription.{cluster}.{resource}.{namespace}.{name}'},
+                      retry={'backoff': '10ms..20ms'})
+        self.put('secret')
+        self.put('web')
+        wait_until(lambda: server.subjects() == ['k8s.Subscription.sim.configmaps.default.web'], lambda: server.subjects())
+        self.assertEqual(len(server.connects), 1)
+
     def test_no_permission_to_see_the_stream(self):
         server = self.server(denied=f'$JS.API.STREAM.INFO.{STREAM}')
         self.run_sink(server)
@@ -291,6 +300,20 @@ class Failures(Sunk):
         daemon = self.run_sink(server)
         self.wait_state('it sends PING and does not read the answers')
         self.assertEqual(daemon.end(), 0)
+
+    def test_a_largest_message_that_becomes_too_small_parks_nothing(self):
+        server = self.server()
+        self.run_sink(server)
+        self.put('web')
+        self.wait_stored(server, 1)
+        server.max_payload = 100
+        server.send(server.info())
+        self.wait_state('the largest message that the server or the stream takes is too small')
+        self.put('db')
+        server.max_payload = 1 << 20
+        server.send(server.info())
+        self.wait_stored(server, 2)
+        self.assertEqual(self.metric('parked'), 0)
 
     def test_peers_that_are_no_nats_server(self):
         for banner, text in ((b'HTTP/1.1 400 Bad Request\r\n', 'the peer is no NATS server'),

@@ -6,6 +6,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <strings.h>
 
 #include "informer/informer.h"
 
@@ -20,7 +22,9 @@
 #include "seam/peer.h"
 #include "wire/nats/nats_url.h"
 
-#define CHECK_ID UINT64_C(0) /* of the request for the description of the stream */
+#define CHECK_ID  UINT64_C(0) /* of the request for the description of the stream */
+#define TOO_SMALL "the largest message that the server or the stream takes is too small"
+#define NO_INBOX  "Permissions Violation for Subscription"
 
 enum link_state {
     LINK_WAITING, /* without a connection; the timer starts the next one */
@@ -128,6 +132,11 @@ static void go_up(struct nats_link *l)
     l->user->ops->on_up(l->user);
 }
 
+static bool is_too_small(const struct nats_link *l)
+{
+    return nats_link_max_message(l) < NATS_PAYLOAD_MIN;
+}
+
 static void on_stream(struct nats_link *l, const struct nats_message *reply)
 {
     struct inf_error why;
@@ -138,8 +147,8 @@ static void on_stream(struct nats_link *l, const struct nats_message *reply)
         return;
     }
     l->direct = l->stream.direct;
-    if (nats_link_max_message(l) < NATS_PAYLOAD_MIN)
-        nats_link_block(l, "the largest message that the server or the stream takes is too small");
+    if (is_too_small(l))
+        nats_link_block(l, TOO_SMALL);
     else
         go_up(l);
 }
@@ -207,6 +216,9 @@ static void on_ready(struct nats_user *user, const struct nats_info *info)
     l->info = *info;
     if (l->sm.state == LINK_CONNECTING)
         check_stream(l);
+    else if (l->sm.state == LINK_UP &&
+             is_too_small(l)) /* the server has another configuration now */
+        nats_link_block(l, TOO_SMALL);
 }
 
 static void on_reply(struct nats_user *user, uint64_t id, const struct nats_message *message)
@@ -223,7 +235,7 @@ static void on_refused(struct nats_user *user, struct str text)
     struct nats_link *l = link_of(user);
     char *clean = xstrndup(text.at, text.len);
     scrubber_clean_text(&l->texts.scrubber, clean);
-    if (strstr(clean, "Subscription"))
+    if (strncasecmp(clean, NO_INBOX, strlen(NO_INBOX)) == 0)
         disconnect(l, clean); /* without the inbox no reply arrives */
     else if (l->sm.state == LINK_CHECKING && strstr(clean, "STREAM.INFO"))
         go_up_unchecked(l);
