@@ -68,6 +68,7 @@ bool handler_replica_place(struct handler *handler, const struct change *change,
         .listed = handler_track_version(change->cache_version),
         .live = event->origin == INF_LIVE,
         .deleted = event->verb == INF_DELETED,
+        .relist = event->origin == INF_RELIST,
     };
     return handler_track_place(track_of(handler, change->watch, change->stream), &placed, ret);
 }

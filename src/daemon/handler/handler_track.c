@@ -150,7 +150,8 @@ static uint64_t max_of(uint64_t a, uint64_t b)
 bool handler_track_place(struct handler_track *track, const struct handler_track_change *change,
                          struct handler_span *ret)
 {
-    bool exact = change->version > track->reached && (change->live || !change->deleted);
+    bool listed = change->deleted || (change->relist && !track->reached);
+    bool exact = change->version > track->reached && (change->live || !listed);
     uint64_t version = exact ? change->version : max_of(change->listed, track->reached + 1);
     *ret = (struct handler_span){.track = track, .version = version};
     list_init(&ret->node);

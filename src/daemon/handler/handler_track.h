@@ -11,7 +11,8 @@
  *
  *  - A record of a live change has the version of the object; everything before is older.
  *  - A record that a list found lies somewhere between the version that was reached before and that of the list.
- *    An object that exists has its own version; for a deletion only the version of the list is certain.
+ *    An object that exists has its own version; for a deletion only the version of the list is certain, and for a
+ *    stream that began later (a namespace that is selected, perhaps again): its objects may be older.
  *  - The position is the version before the first record that is not delivered, or what was reached if there
  *    is none. Parked records do not hold it: they stay where they were parked.
  *  - A record is covered, and not delivered here, if its version is not above the published position.
@@ -75,6 +76,7 @@ struct handler_track_change {
     uint64_t listed;  /* of the cache */
     bool live;
     bool deleted;
+    bool relist; /* found by a list, but not by the first one of this process */
 };
 
 /* Restores tracks of an earlier run; @on_disk NULL: no state on disk. */

@@ -148,6 +148,19 @@ static void an_object_that_is_newly_selected_is_not_covered_by_its_old_version(v
     assert_int_equal(publish(w, 129), 0);
 }
 
+/* A namespace was selected until 100, and is selected again: a replica that was started in between knows that position
+ * from the leader, which has reported since then that all its objects are gone. */
+static void objects_of_a_stream_that_begins_again_are_not_covered(void **state)
+{
+    struct world *w = *state;
+    struct handler_track_change added = {.version = 20, .listed = 130, .relist = true};
+    publish(w, 100);
+    assert_true(handler_track_place(w->track, &added, &w->spans[0]));
+    handler_track_add(&w->spans[w->n++]);
+    assert_int_equal(publish(w, 129), 0);
+    assert_int_equal(publish(w, 130), 1);
+}
+
 static void initial_objects_are_covered_by_their_versions(void **state)
 {
     struct world *w = *state;
@@ -322,6 +335,7 @@ int main(void)
         IN_WORLD(a_published_position_covers_what_is_not_above_it),
         IN_WORLD(a_deletion_found_by_a_list_is_as_new_as_the_list),
         IN_WORLD(an_object_that_is_newly_selected_is_not_covered_by_its_old_version),
+        IN_WORLD(objects_of_a_stream_that_begins_again_are_not_covered),
         IN_WORLD(initial_objects_are_covered_by_their_versions),
         IN_WORLD(without_a_position_there_is_no_gap),
         IN_WORLD(a_record_that_was_dropped_is_a_gap_until_the_leader_is_past_it),
