@@ -49,7 +49,11 @@ class Killed(Case):
         """Without changes; returns when it has reported everything."""
         daemon = self.start(conf, env=SEGMENT)
         self.wait_ready()
-        self.log.read()  # on a slow machine this takes longer than anything that is waited for
+        size = -1
+        while size != self.size():  # on a slow machine this takes longer than anything that is waited for
+            size = self.size()
+            self.log.read()
+            time.sleep(1)
         self.wait_equal()
         self.assertEqual(daemon.end(), 0, daemon.stderr_text())
 

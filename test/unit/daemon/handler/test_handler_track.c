@@ -238,7 +238,7 @@ static void a_leader_that_notices_the_rewind_first_is_believed(void **state)
     assert_int_equal(publish(w, 525), 1);
 }
 
-/* Somebody has edited the Lease, and the leader has corrected it, before the rewind. */
+/* A user has edited the Lease, and the leader has corrected it, before the rewind. */
 static void a_lower_position_that_was_corrected_is_no_rewind(void **state)
 {
     struct world *w = *state;
