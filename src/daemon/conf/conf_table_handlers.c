@@ -212,7 +212,7 @@ static const struct conf_option nats_options[] = {
      .help = "subject of the messages about an object; {group}, {watch} and {kind} are possible, too. Other "
              "characters of names than letters, digits, '_' and '-' are percent-encoded; an empty name is '_'"},
     {"credentials", &conf_type_file, AT(credentials), "(none)",
-     .help = ".creds file with a JWT and its seed", .example = "/etc/informerd/nats.creds"},
+     .help = "file with a JWT and its seed (.creds)", .example = "/etc/informerd/nats.creds"},
     {"nkey_file", &conf_type_file, AT(nkey_file), "(none)",
      .help = "file with the seed of an nkey", .example = "/etc/informerd/nats.nk"},
     {"user", &conf_type_text, AT(user), "(none)",
