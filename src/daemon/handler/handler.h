@@ -277,7 +277,10 @@ bool handler_replica_waits(const struct handler *handler);
 /* The leader has delivered the track @key up to @version: records up to there are dropped. */
 void handler_replica_publish(struct handler *handler, const char *key, uint64_t version);
 
-/* Calls @each with the positions to publish. */
+/* Forgets streams that have ended: that neither a watch nor the leader has had for ten minutes. */
+void handler_replica_tidy(struct handler *handler);
+
+/* Calls @each with the positions to publish, after that. */
 void handler_replica_each(struct handler *handler,
                           void (*each)(void *ctx, const struct handler *handler, const char *key,
                                        uint64_t version),

@@ -117,19 +117,25 @@ void handler_replica_publish(struct handler *handler, const char *key, uint64_t 
     task_schedule(handler->host->clock, &handler->flush);
 }
 
+void handler_replica_tidy(struct handler *handler)
+{
+    uint64_t now_ms = clock_now_ms(handler->host->clock);
+    list_for_each_safe(node, &handler->queue.tracks->list) {
+        struct handler_track *track = container_of(node, struct handler_track, node);
+        if (list_empty(&track->records) && now_ms - track->used_ms > UNUSED_MS)
+            handler_tracks_drop(handler->queue.tracks, track);
+    }
+}
+
 void handler_replica_each(struct handler *handler,
                           void (*each)(void *ctx, const struct handler *handler, const char *key,
                                        uint64_t version),
                           void *ctx)
 {
-    uint64_t now_ms = clock_now_ms(handler->host->clock);
-    list_for_each_safe(node, &handler->queue.tracks->list) {
-        struct handler_track *track = container_of(node, struct handler_track, node);
+    handler_replica_tidy(handler);
+    list_for_each(node, &handler->queue.tracks->list) {
+        const struct handler_track *track = container_of(node, struct handler_track, node);
         uint64_t version = handler_track_position(track);
-        if (list_empty(&track->records) && now_ms - track->used_ms > UNUSED_MS) {
-            handler_tracks_drop(handler->queue.tracks, track);
-            continue;
-        }
         if (version)
             each(ctx, handler, track->key, version);
     }

@@ -191,4 +191,6 @@ static void publish(void *ctx, const char *handler, const char *key, uint64_t ve
 void positions_publish(const char *text, struct handlers *handlers)
 {
     positions_read(text, publish, handlers);
+    list_for_each(node, &handlers->handlers)
+        handler_replica_tidy(container_of(node, struct handler, node));
 }

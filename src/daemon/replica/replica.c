@@ -185,6 +185,7 @@ static void give_positions(struct replica *r, const char *text, bool again)
 {
     if (!again && r->seen && strcmp(r->seen, text) == 0)
         return;
+    refresh_positions(r); /* a quiet stream is not forgotten */
     positions_publish(text, &r->daemon->handlers);
     if (r->seen == text)
         return;

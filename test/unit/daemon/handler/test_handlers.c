@@ -17,6 +17,7 @@
 #include "changes.h"
 #include "daemon/handler/handler_kind.h"
 #include "daemon/handler/handlers.h"
+#include "daemon/replica/positions.h"
 #include "fake_spawner.h"
 #include "journal_world.h"
 
@@ -494,6 +495,36 @@ static void a_condition_that_is_invalid_is_refused(void **state)
     assert_non_null(strstr(err.text, "handler 'h': when: "));
 }
 
+static bool never_leads(const struct handler_host *host)
+{
+    (void)host;
+    return false;
+}
+
+static size_t count_tracks(const struct handler *h)
+{
+    size_t n = 0;
+    list_for_each(node, &h->queue.tracks->list)
+        n++;
+    return n;
+}
+
+/* Each namespace is a stream, and its position stays in the Lease for a while. */
+static void a_standby_forgets_streams_that_have_ended(void **state)
+{
+    struct world *t = *state;
+    t->handlers.host.replicated = true;
+    t->handlers.host.leads = never_leads;
+    apply(t, 1);
+    for (int n = 0; n < 20; n++) {
+        char *note = xasprintf("h\tc\tpods\tns-%d 0a\t%d\n", n, 100 + n);
+        positions_publish(note, &t->handlers);
+        free(note);
+        sim_advance(&t->journal->sim, 4 * 60 * 1000);
+    }
+    assert_int_equal(count_tracks(handlers_find(&t->handlers, "h")), 3);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -516,6 +547,7 @@ int main(void)
         IN_WORLD(draining_waits_for_the_run_and_starts_no_other),
         IN_WORLD(draining_ends_a_run_that_takes_too_long),
         IN_WORLD(a_condition_that_is_invalid_is_refused),
+        IN_WORLD(a_standby_forgets_streams_that_have_ended),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
