@@ -114,6 +114,18 @@ static void add_problem(struct page *p, const char *type, const char *name, cons
     buf_free(&line);
 }
 
+/* Of a handler that fails and has parked nothing: its records wait. */
+static const char *handler_remedy(const struct json_node *handler)
+{
+    char *kind = ctl_json_text(handler, "kind");
+    bool client = strcmp(kind, "client") == 0;
+    free(kind);
+    return client ? "start the program that takes its records, such as informerd-kafka; until then "
+                    "they wait"
+                  : "correct this and, if it is in the configuration, run 'informerctl reload'; "
+                    "until then the records wait";
+}
+
 /* A handler that delivers again can still have parked records of an earlier failure. */
 static void add_handler_problem(struct page *p, const struct json_node *handler, const char *name,
                                 const char *state)
@@ -128,7 +140,7 @@ static void add_handler_problem(struct page *p, const struct json_node *handler,
                      "'informerctl handler parked %s' lists them, 'informerctl handler retry %s' "
                      "delivers them again",
                      name, name)
-               : xstrdup("see 'informerctl handler ls' and the log of informerd");
+               : xstrdup(handler_remedy(handler));
     if (error[0] || parked)
         add_problem(p, "handler", name, what, error, remedy);
     free(remedy);

@@ -436,13 +436,16 @@ void daemon_advise(struct daemon *d)
 static void log_startup(struct daemon *d)
 {
     size_t watches = d->conf.n_watches, logs = d->conf.n_event_logs;
-    size_t handlers = d->conf.n_handlers + d->conf.n_sinks;
-    char more[48] = "";
+    size_t handlers = d->conf.n_handlers, sinks = d->conf.n_sinks;
+    char of_handlers[48] = "", of_sinks[48] = "";
     if (handlers)
-        snprintf(more, sizeof(more), ", %zu handler%s", handlers, handlers == 1 ? "" : "s");
-    daemon_log_printf(&d->log, INF_LOG_INFO, "informerd %s: %zu watch%s, %zu event log%s%s",
+        snprintf(of_handlers, sizeof(of_handlers), ", %zu handler%s", handlers,
+                 handlers == 1 ? "" : "s");
+    if (sinks)
+        snprintf(of_sinks, sizeof(of_sinks), ", %zu sink%s", sinks, sinks == 1 ? "" : "s");
+    daemon_log_printf(&d->log, INF_LOG_INFO, "informerd %s: %zu watch%s, %zu event log%s%s%s",
                       inf_version(), watches, watches == 1 ? "" : "es", logs, logs == 1 ? "" : "s",
-                      more);
+                      of_handlers, of_sinks);
 }
 
 /* The state of the last run is loaded. */

@@ -285,9 +285,10 @@ static void forget_unused_queues(struct daemon *d)
             if (!handlers_queue_has_tracks(name) &&
                 inf_state_queue_pending(q, &bytes, &len, &(uint64_t){0}))
                 daemon_log_printf(&d->log, INF_LOG_WARN,
-                                  "state: %s%s is no longer configured; %zu bytes that it "
-                                  "perhaps has not written are discarded",
-                                  handlers_queue_owner(name) ? "" : "event log ", name, len);
+                                  "state: %s%s is no longer configured; %zu bytes of records "
+                                  "that may not have been %s are discarded",
+                                  handlers_queue_owner(name) ? "" : "event log ", name, len,
+                                  handlers_queue_owner(name) ? "delivered" : "written");
             inf_state_queue_drop(q);
         }
         q = next;

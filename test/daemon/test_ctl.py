@@ -62,6 +62,17 @@ class Daemon(Ctl):
         self.assertRegex(text, r"\nhandler broken: \w+, 1 record is parked.*\n  'informerctl handler parked broken' lists them, ")
         self.assertRegex(text, r'\n\nHANDLER +STATE +WAITING +PARKED\nbroken ')
 
+    def test_status_of_a_handler_whose_records_wait(self):
+        handlers = [{'name': 'kafka', 'client': True},
+                    {'name': 'hook', 'webhook': {'url': 'http://127.0.0.1:1/'}, 'retry': {'backoff': '1h..1h'}}]
+        self.start(self.conf(handlers=handlers))
+        self.wait_ready()
+        self.sim.put('configmaps', config_map('a'))
+        wait_until(lambda: self.ctl('status').stdout.count('failing: ') == 2, lambda: f'the problems: {self.ctl("status").stdout}')
+        text = self.good('status')
+        self.assertRegex(text, r'\nhandler kafka: failing: no client .*\n  start the program that takes its records, such as informerd-kafka; ')
+        self.assertRegex(text, r'\nhandler hook: failing: .*\n  correct this and, if it is in the configuration, run ')
+
     def test_status_on_a_terminal_has_colours(self):
         if not TMUX:
             self.skipTest('there is no tmux')

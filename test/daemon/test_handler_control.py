@@ -142,7 +142,7 @@ class Informerctl(Control):
                 ((), 64, 'missing action'), (('stop', 'test'), 64, "unknown action 'stop'"),
                 (('pause',), 64, 'missing name'), (('pause', 'test', '1'), 64, "unexpected argument '1'"),
                 (('drop', 'test', 'x'), 64, "'x' is not a sequence number"), (('ls', 'x'), 64, "unexpected argument 'x'"),
-                (('pause', 'other'), 1, "no handler is named 'other'"), (('parked', 'other'), 1, 'no handler has this name'),
+                (('pause', 'other'), 1, "no handler is named 'other'"), (('parked', 'other'), 1, "no handler is named 'other'"),
                 (('retry', 'test', '99'), 1, "handler 'test' has no parked record with sequence number 99")):
             with self.subTest(arguments=arguments):
                 done = self.ctl(*arguments)

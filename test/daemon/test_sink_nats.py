@@ -413,7 +413,7 @@ class Configuration(Sunk):
                 ({**good, 'token_file': token, 'nkey_file': token}, 'only one of'),
                 ({**good, 'user': 'x'}, 'user and password_file are required together'),
                 ({**good, 'ca_file': token}, 'need tls://'),
-                ({**good, 'stream': 'a.b'}, 'no name of a stream'),
+                ({**good, 'stream': 'a.b'}, 'not a valid stream name'),
                 ({**good, 'subject': 'k8s.{cluster}.{resource}.{name}'}, 'has no {namespace}'),
                 ({**good, 'subject': 'k8s..{cluster}.{resource}.{namespace}.{name}'}, 'has an empty part'),
                 ({**good, 'subject': 'k8s.*.{cluster}.{resource}.{namespace}.{name}'}, "has '*'"),

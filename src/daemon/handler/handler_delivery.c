@@ -211,9 +211,9 @@ static void log_failure(struct handler *h, const char *name, const char *why,
             snprintf(part, sizeof(part), "%zu of ", summary->parked);
         handler_log(h, INF_LOG_ERROR,
                     "%s%s: %s; given up after %" PRIu32 " run%s; the record%s parked: see "
-                    "'informerctl handler'",
+                    "'informerctl handler parked %s'",
                     part, name, why, summary->runs, summary->runs == 1 ? "" : "s",
-                    n == 1 ? " is" : "s are");
+                    n == 1 ? " is" : "s are", h->name);
     }
 }
 

@@ -89,12 +89,13 @@ static int check_names(const struct conf_nats *c, struct inf_error *err)
 {
     if (!is_subject_name(c->stream))
         return err_set(err, INF_ECONF,
-                       "stream: is no name of a stream; it has no '.', '*', '>' "
+                       "stream: is not a valid stream name; it has no '.', '*', '>' "
                        "and no blanks");
     if (c->domain && !is_subject_name(c->domain))
-        return err_set(err, INF_ECONF, "domain: is no name of a domain");
+        return err_set(err, INF_ECONF,
+                       "domain: is not a valid domain name; it has no '.', '*', '>' and no blanks");
     if (c->inbox && (!*c->inbox || strpbrk(c->inbox, " \t*>") || str_has_control(str_of(c->inbox))))
-        return err_set(err, INF_ECONF, "inbox: is no subject; write it like _INBOX");
+        return err_set(err, INF_ECONF, "inbox: is not a valid subject; write it like _INBOX");
     if (nats_template_check(c->subject, err) < 0)
         return err_wrap(err, "subject");
     return 0;

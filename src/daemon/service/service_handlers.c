@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/alloc.h"
 #include "base/text/json_string.h"
 #include "base/text/timestamp.h"
 #include "daemon/api/api_status.h"
@@ -151,7 +152,9 @@ void service_handlers_respond_parked(struct daemon *d, const struct api_reader *
     if (!name) {
         api_reply_fault(exchange, 400, "missing parameter 'name'");
     } else if (!handler) {
-        api_reply_fault(exchange, 404, "no handler has this name");
+        char *what = xasprintf("no handler is named '%.200s'", name);
+        api_reply_fault(exchange, 404, what);
+        free(what);
     } else {
         put_all_parked(&body, handler);
         endpoint_reply_body(exchange, 200, JSON_TYPE, &body);
