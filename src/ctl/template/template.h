@@ -16,8 +16,9 @@
 
 enum {
     TEMPLATE_STEPS_MAX =
-        200 * 1000 * 1000,         /* LIMIT: evaluated nodes; the largest lists need less */
-    TEMPLATE_OUTPUT_MAX = 1 << 30, /* LIMIT: bytes that are printed, and of one string */
+        200 * 1000 * 1000, /* LIMIT: evaluated nodes; the largest lists need less */
+    TEMPLATE_OUTPUT_MAX =
+        1 << 30, /* LIMIT: bytes that are printed, and of the strings that are made */
 };
 
 struct template;

@@ -107,6 +107,16 @@ static int eval_logic(struct eval *e, const struct value *dot, struct template_n
     return 0;
 }
 
+/* What a function makes of strings is not much longer than they are: this bounds the memory of a call. */
+static int check_length(const struct call *call)
+{
+    struct eval *e = call->eval;
+    size_t len = 0;
+    for (size_t i = 0; i < call->n; i++)
+        len += call->args[i].kind == VALUE_STRING ? call->args[i].text.len : 0;
+    return len > e->limit ? eval_fail(e, "the strings exceed %zu bytes", e->limit) : 0;
+}
+
 static int run(struct call *call, const struct template_node *node, const struct template_node *at,
                struct value *ret)
 {
@@ -142,5 +152,6 @@ int eval_function(struct eval *e, const struct value *dot, struct template_node 
         if (f->needs_text && call.n == 1)
             rc = check_text(e, NULL, final);
     }
+    rc = rc < 0 ? rc : check_length(&call);
     return rc < 0 ? rc : run(&call, node, at, ret);
 }

@@ -55,12 +55,15 @@ static int take_step(struct eval *e)
     if (e->steps_left == 0)
         return eval_fail(e, "the template needs too many steps");
     e->steps_left--;
+    if (e->strings > e->limit)
+        return eval_fail(e, "the strings exceed %zu bytes", e->limit);
     return e->out->len > e->limit ? eval_fail(e, "the output exceeds %zu bytes", e->limit) : 0;
 }
 
 struct value eval_text(struct eval *e, struct buf *text)
 {
     struct value v = value_of_text(arena_copy(&e->arena, (struct str){text->bytes, text->len}));
+    e->strings += text->len;
     buf_free(text);
     return v;
 }

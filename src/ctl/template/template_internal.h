@@ -229,7 +229,8 @@ struct eval {
     struct buf *out;
     struct buf *error;
     size_t steps_left;
-    size_t limit;                      /* of the output and of each string */
+    size_t limit;                      /* of the output, and of all strings */
+    size_t strings;                    /* bytes of those that were made */
     size_t depth;                      /* nested blocks and {{template}} */
     const struct template_tree *tree;  /* for messages */
     const struct template_node *at;    /* for messages */
