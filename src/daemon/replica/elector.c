@@ -174,6 +174,7 @@ static void lead(struct elector *e, const char *why)
 static void lose(struct elector *e, const char *why)
 {
     timer_stop(e->clock, &e->deadline);
+    e->refused = false;
     sm_move(&e->sm, ELECTOR_STANDBY, "%s", why);
     e->ops->on_role(e, false, why);
 }
@@ -277,7 +278,7 @@ static void take(struct elector *e, const char *before)
 static void wrote(struct elector *e, const struct inf_lease *lease)
 {
     char *before = e->seen.exists ? xstrdup(e->seen.holder) : NULL;
-    e->doubtful = false;
+    e->doubtful = e->refused = false;
     note_seen(e, lease);
     switch ((enum elector_state)e->sm.state) {
     case ELECTOR_STANDBY:
@@ -307,11 +308,12 @@ static void failed(struct elector *e, enum elector_request request, const struct
         got_lease(e, NULL);
         return;
     }
-    if (conflict && e->sm.state != ELECTOR_STANDBY) { /* read it at once */
+    if (conflict && e->sm.state != ELECTOR_STANDBY && !e->refused) { /* read it at once */
+        e->refused = e->sm.state == ELECTOR_LEADING;
         send_next(e);
         return;
     }
-    if (!conflict)
+    if (!conflict || e->refused)
         e->error = *err;
     check_deadline(e);
 }
@@ -358,6 +360,7 @@ void elector_stop(struct elector *elector)
 {
     if (elector->sm.state == ELECTOR_LEADING) {
         sm_move(&elector->sm, ELECTOR_RELEASING, "stop");
+        elector->refused = false;
         timer_start(elector->clock, &elector->deadline,
                     elector->settings.renew_deadline_ms < RELEASE_MS
                         ? elector->settings.renew_deadline_ms

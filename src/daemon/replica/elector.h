@@ -96,6 +96,7 @@ struct elector {
     enum elector_request request; /* in progress */
     uint64_t sent_ms;             /* when it was sent */
     bool doubtful;                /* our last write may have succeeded or not, or was refused */
+    bool refused;                 /* our last write, while leading, because of another one */
     bool unpublished;             /* the note has changed since the last write */
     struct elector_seen seen;
     uint64_t renewed_ms; /* when the last successful write was sent; while leading */

@@ -58,6 +58,7 @@ struct world {
     struct inf_lease lease;
     char holder[NAME_SIZE], note[NAME_SIZE];
     unsigned requests;
+    bool refuses; /* every write, as if another client had just written */
     struct buf lines;
 };
 
@@ -115,8 +116,9 @@ static void on_arrive(struct timer *timer)
     snprintf(version, sizeof(version), "%llu", (unsigned long long)w->version);
     if (r->request == ELECTOR_GET)
         put_answer(r, w->exists ? 200 : 404);
-    else if (r->request == ELECTOR_CREATE ? w->exists
-                                          : !w->exists || strcmp(version, r->known) != 0)
+    else if (w->refuses ||
+             (r->request == ELECTOR_CREATE ? w->exists
+                                           : !w->exists || strcmp(version, r->known) != 0))
         put_answer(r, 409);
     else
         store(r);
@@ -406,6 +408,23 @@ static void a_lease_that_another_takes_by_force_ends_leading(void **state)
     assert_non_null(memmem(w->lines.bytes, w->lines.len, "another replica has taken", 25));
 }
 
+/* Another client that writes all the time, or an admission webhook. */
+static void a_server_that_refuses_every_write_is_not_asked_without_pause(void **state)
+{
+    struct world *w = *state;
+    struct replica *a = start(w, 0);
+    sim_advance(&w->sim, 30000);
+    assert_true(elector_leads(&a->elector));
+    w->refuses = true;
+    w->requests = 0;
+    sim_advance(&w->sim, 20000);
+    assert_false(elector_leads(&a->elector));
+    assert_true(w->requests <= 30);
+    w->refuses = false;
+    sim_advance(&w->sim, 10000);
+    assert_true(elector_leads(&a->elector));
+}
+
 static void a_new_note_is_written_within_a_second_and_not_more_often(void **state)
 {
     struct world *w = *state;
@@ -504,6 +523,7 @@ int main(void)
         IN_WORLD(a_lease_that_someone_edits_is_renewed_again),
         IN_WORLD(a_lease_that_someone_deletes_is_created_again),
         IN_WORLD(a_lease_that_another_takes_by_force_ends_leading),
+        IN_WORLD(a_server_that_refuses_every_write_is_not_asked_without_pause),
         IN_WORLD(a_new_note_is_written_within_a_second_and_not_more_often),
         IN_WORLD(releasing_gives_up_when_the_server_does_not_answer),
         IN_WORLD(a_standby_stops_at_once),
