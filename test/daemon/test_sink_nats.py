@@ -279,6 +279,17 @@ class Failures(Sunk):
         wait_until(lambda: server.subjects() == ['k8s.Subscription.sim.configmaps.default.web'], lambda: server.subjects())
         self.assertEqual(len(server.connects), 1)
 
+    def test_a_long_subject_that_is_not_permitted_does_not_stop_others(self):
+        subject, name = 'k8s.' + 'x' * 400, '.'.join('a' * 120)
+        server = self.server(denied=f'{subject}.sim.configmaps.default.{name.replace(".", "%2E")}')
+        daemon = self.run_sink(server, nats={'subject': subject + '.{cluster}.{resource}.{namespace}.{name}'},
+                               retry={'backoff': '10ms..20ms'}, timeout='1s')
+        self.put(name)
+        wait_until(lambda: self.metric('runs_total') >= 3, daemon.stderr_text)
+        self.put('web')
+        wait_until(lambda: server.subjects() == [subject + '.sim.configmaps.default.web'], lambda: server.subjects())
+        self.assertNotIn('no answer', daemon.stderr_text())
+
     def test_no_permission_to_see_the_stream(self):
         server = self.server(denied=f'$JS.API.STREAM.INFO.{STREAM}')
         self.run_sink(server)

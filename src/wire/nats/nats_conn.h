@@ -24,7 +24,7 @@
 
 enum {
     NATS_PING_MS = 20 * 1000, /* between two PINGs; the PONG must arrive before the next one */
-    NATS_QUOTE_MAX = 800,     /* LIMIT: bytes of the server's text in an error */
+    NATS_QUOTE_MAX = 3000,    /* LIMIT: bytes of the server's text in an error */
 };
 
 struct nats_conn;
