@@ -88,8 +88,8 @@ static const struct {
     {"watch", "unauthorized", "renew the credentials of the cluster in the configuration"},
     {"watch", "not found", "check `resource` in the configuration, or install its CRD"},
     {"event log", "",
-     "make room or fix its permissions; it is opened again by itself, or at once by "
-     "'informerctl reopen'"},
+     "make room, fix its permissions, or stop the program that has locked it; it is opened again "
+     "by itself, or at once by 'informerctl reopen'"},
 };
 
 static const char *remedy_of(const char *type, const char *state)

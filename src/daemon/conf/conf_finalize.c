@@ -481,9 +481,13 @@ static void check_shard(struct conf_reader *reader, const struct conf *conf)
         return;
     before = conf_reader_enter(reader, "shard");
     conf_reader_enter(reader, "index");
-    conf_reader_error(reader, yaml_get(conf->shard.head.node, "index"),
-                      "there is no shard %" PRIu64 " of %" PRIu64 "; use 0 to %" PRIu64,
-                      conf->shard.index, conf->shard.count, conf->shard.count - 1);
+    if (conf->shard.count == 1)
+        conf_reader_error(reader, yaml_get(conf->shard.head.node, "index"),
+                          "there is one shard, 0; set shard.count to the number of processes");
+    else
+        conf_reader_error(reader, yaml_get(conf->shard.head.node, "index"),
+                          "there is no shard %" PRIu64 " of %" PRIu64 "; use 0 to %" PRIu64,
+                          conf->shard.index, conf->shard.count, conf->shard.count - 1);
     conf_reader_leave(reader, before);
 }
 

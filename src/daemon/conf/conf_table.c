@@ -144,7 +144,7 @@ static const struct conf_table shard_table = TABLE(conf_shard, shard_options, NU
 
 #define AT(member) offsetof(struct conf_replica, member)
 static const struct conf_option replica_options[] = {
-    {"group", &conf_type_namespace, AT(group), "(none: this is the only one)",
+    {"group", &conf_type_label, AT(group), "(none: this is the only one)",
      .help = "name of the group of replicas, and of its Lease; a change of this section needs a restart",
      .example = "informerd"},
     {"mode", &conf_type_choice, AT(mode), "leader",

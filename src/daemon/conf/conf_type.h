@@ -78,6 +78,7 @@ extern const struct conf_type conf_type_text;
 extern const struct conf_type conf_type_file;     /* a path, made absolute */
 extern const struct conf_type conf_type_log_file; /* a path or "stdout" */
 extern const struct conf_type conf_type_name;
+extern const struct conf_type conf_type_label;
 extern const struct conf_type conf_type_namespace;
 extern const struct conf_type conf_type_namespace_pattern;
 extern const struct conf_type conf_type_resource;

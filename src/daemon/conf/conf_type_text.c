@@ -377,6 +377,17 @@ const struct conf_type conf_type_namespace = {
             "letter or digit at both ends"},
 };
 
+/* A DNS label that is no namespace. */
+const struct conf_type conf_type_label = {
+    TEXT_TYPE,
+    .form = "DNS label",
+    .charset =
+        &(const struct conf_charset){
+            NAMESPACE_MAX, LOWER DIGITS "-", LOWER DIGITS,
+            "is not a valid name; use at most 63 lower case letters, digits and '-', with a letter "
+            "or digit at both ends"},
+};
+
 const struct conf_type conf_type_namespace_pattern = {
     TEXT_TYPE,
     .form = "namespace pattern",

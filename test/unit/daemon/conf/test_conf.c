@@ -301,6 +301,11 @@ static const struct bad bad_values[] = {
      "5m or 500ms\n"},
     {"shard: {index: 4, count: 4}\n",
      "x.conf:1:16: shard.index: there is no shard 4 of 4; use 0 to 3\n"},
+    {"shard: {index: 1}\n",
+     "x.conf:1:16: shard.index: there is one shard, 0; set shard.count to the number of processes\n"},
+    {"replica: {group: My Group}\n",
+     "x.conf:1:18: replica.group: 'My Group' is not a valid name; use at most 63 lower case letters, "
+     "digits and '-', with a letter or digit at both ends\n"},
     {"replica: {group: a, lease_duration: 2500ms, renew_deadline: 2500ms, retry_period: 2500ms}\n",
      "x.conf:1:37: replica.lease_duration: is not a whole number of seconds\n"
      "x.conf:1:61: replica.renew_deadline: must be shorter than lease_duration: otherwise two replicas may "
