@@ -393,7 +393,9 @@ static void check_sinks(struct conf_reader *reader, const struct conf *conf)
         check_sink_name(reader, conf, sink);
         if (!kind)
             conf_entry_error(reader, conf, "sinks", sink->head.node, "nats",
-                             "url and stream are required");
+                             yaml_get(sink->head.node, "nats")
+                                 ? "url and stream are required"
+                                 : "missing key 'nats'; write nats: {url: ..., stream: ...}");
         else if (kind->check && kind->check(sink, &err) < 0)
             conf_entry_error(reader, conf, "sinks", sink->head.node, kind->name, "%s", err.text);
     }

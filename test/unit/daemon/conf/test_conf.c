@@ -301,6 +301,8 @@ static const struct bad bad_values[] = {
      "5m or 500ms\n"},
     {"shard: {index: 4, count: 4}\n",
      "x.conf:1:16: shard.index: there is no shard 4 of 4; use 0 to 3\n"},
+    {"sinks: [{name: a}]\n",
+     "x.conf:1:9: sinks[0]: missing key 'nats'; write nats: {url: ..., stream: ...}\n"},
     {"shard: {index: 1}\n",
      "x.conf:1:16: shard.index: there is one shard, 0; set shard.count to the number of processes\n"},
     {"replica: {group: My Group}\n",
