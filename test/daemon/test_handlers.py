@@ -157,7 +157,7 @@ class Failures(Handled):
         self.wait_ready()
         self.put('web')
         self.wait_metric('parked', 1)
-        self.assertIn('cannot be started: No such file or directory', daemon.stderr_text())
+        self.assertIn("'/nonexistent/program' cannot be started: No such file or directory", daemon.stderr_text())
 
     def test_failing_objects_do_not_block_others(self):
         self.run_with('case $INFORMERD_NAME in bad*) exit 75;; esac; ' + TAKE, retry={'backoff': '50ms..100ms'})

@@ -67,8 +67,10 @@ static void on_end(struct child_user *user, const struct child_end *end)
 {
     struct exec_run *r = container_of(user, struct exec_run, user);
     enum handler_outcome outcome = outcome_of(end);
-    char *why =
-        xasprintf("%s%s", end->fate == CHILD_UNSTARTED ? "cannot be started: " : "", end->how);
+    const struct handler_program *program = r->run.handler->part;
+    char *why = end->fate == CHILD_UNSTARTED
+                    ? xasprintf("'%.300s' cannot be started: %s", program->argv[0], end->how)
+                    : xstrdup(end->how);
     log_output(r, "stdout", INF_LOG_INFO, end->output);
     log_output(r, "stderr", INF_LOG_WARN, end->errors);
     child_close(r->child);
