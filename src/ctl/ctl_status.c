@@ -220,7 +220,7 @@ static void put_logs(struct page *p)
     ctl_table_add(&table, ARRAY_LEN(header), header);
     for (const struct json_node *log = logs->first; log; log = log->next) {
         char *cells[] = {ctl_json_text(log, "path"), ctl_json_text(log, "state"),
-                         ctl_json_text(log, "unwritten_bytes")};
+                         ctl_bytes_text(ctl_json_number(log, "unwritten_bytes"))};
         char *error = ctl_json_text(log, "error");
         if (error[0] || strcmp(cells[1], "writable") != 0)
             add_problem(p, "event log", cells[0], cells[1], error,

@@ -62,6 +62,13 @@ class Daemon(Ctl):
         self.assertRegex(text, r"\nhandler broken: \w+, 1 record is parked.*\n  'informerctl handler parked broken' lists them, ")
         self.assertRegex(text, r'\n\nHANDLER +STATE +WAITING +PARKED\nbroken ')
 
+    def test_status_of_an_event_log_that_cannot_be_written(self):
+        self.sim.put('configmaps', *(config_map(f'map-{i}') for i in range(20)))
+        self.start(self.conf(event_logs=[{'path': str(self.folder / 'missing' / 'events.jsonl')}]))
+        wait_until(lambda: re.search(r'/events.jsonl +failing +\d+(\.\d)?K\n', self.ctl('status').stdout),
+                   lambda: f'the unwritten size: {self.ctl("status").stdout}')
+        self.assertRegex(self.ctl('status').stdout, r'\nevent log \S+: failing: .*\n  make room, fix its permissions, or ')
+
     def test_status_of_a_handler_whose_records_wait(self):
         handlers = [{'name': 'kafka', 'client': True},
                     {'name': 'hook', 'webhook': {'url': 'http://127.0.0.1:1/'}, 'retry': {'backoff': '1h..1h'}}]
