@@ -313,11 +313,13 @@ static void on_down(struct nats_link_user *user, bool lost, const char *why, uin
         end_all(p, why);
 }
 
-/* Whether @text names the subject of the run, at its end: as it is, or in that of a request to read its last message. */
+/* Whether @text names the subject of the run, at its end: in quotes, or in that of a request to read its last message, after
+ * a period. */
 static bool is_named(const struct nats_run *r, const char *text)
 {
     char *quoted = r->record.subject ? xasprintf("%s\"", r->record.subject) : NULL;
-    bool found = quoted && strstr(text, quoted);
+    const char *at = quoted ? strstr(text, quoted) : NULL;
+    bool found = at && at > text && (at[-1] == '"' || at[-1] == '.');
     free(quoted);
     return found;
 }

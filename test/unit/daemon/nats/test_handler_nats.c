@@ -149,6 +149,35 @@ static void the_flight_grows_while_messages_are_stored(void **state)
     sim_advance(&t->journal->sim, t->settings.timeout_ms);
 }
 
+/* The subject of the refused message ends with that of another one. */
+static void a_refused_message_is_found_by_its_whole_subject(void **state)
+{
+    struct webhook_world *t = *state;
+    char by_name[] = "{name}.{cluster}.{resource}.{namespace}", refused[128], *text, *second,
+         *error;
+    t->conf.nats.subject = by_name;
+    webhook_world_apply(t, 1);
+    webhook_world_change(t, "first");
+    webhook_world_change(t, "web");
+    webhook_world_change(t, "my-web");
+    connect_sink(t);
+    reply(t, "{\"stream\":\"S\",\"seq\":1}");
+    text = written(t);
+    second = strstr(text, "HPUB my-web.");
+    assert_non_null(second);
+    assert_int_equal(sscanf(second, "HPUB %127s", refused), 1);
+    error = xasprintf("-ERR 'Permissions Violation for Publish to \"%s\"'\r\n", refused);
+    sends(t, error);
+    free(error);
+    assert_int_equal(webhook_world_status(t).running, 1);
+    *second = '\0';
+    reply_to(t, text, "{\"stream\":\"S\",\"seq\":2}"); /* web */
+    free(text);
+    assert_int_equal(webhook_world_status(t).length, 1);
+    webhook_world_apply(t, 0);
+    sim_advance(&t->journal->sim, t->settings.timeout_ms);
+}
+
 static void a_full_stream_is_tried_again_with_growing_delays(void **state)
 {
     static const char full[] =
@@ -249,6 +278,7 @@ int main(void)
         IN_WORLD(connects_and_publishes),
         IN_WORLD(checks_the_stream_before_it_publishes),
         IN_WORLD(the_flight_grows_while_messages_are_stored),
+        IN_WORLD(a_refused_message_is_found_by_its_whole_subject),
         IN_WORLD(a_full_stream_is_tried_again_with_growing_delays),
         IN_WORLD(no_answer_in_each_phase_is_noticed),
         IN_WORLD(a_connection_that_is_dead_is_replaced),
