@@ -99,7 +99,8 @@ static void send_write(struct elector *e)
     struct inf_lease lease = {
         .holder = release ? "" : e->settings.identity,
         .duration_s = release ? RELEASED_S : (uint32_t)(e->settings.duration_ms / SECOND_MS),
-        .transitions = e->seen.transitions + (e->seen.exists && !kept),
+        .transitions =
+            e->seen.transitions + (e->seen.exists && !kept && e->seen.transitions < INT32_MAX),
         .acquired_us = kept && e->seen.acquired_us ? e->seen.acquired_us : now_us,
         .renewed_us = now_us,
         .note = leads ? e->ops->note(e) : NULL,

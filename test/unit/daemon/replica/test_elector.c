@@ -289,6 +289,22 @@ static void a_standby_takes_a_lease_whose_holder_was_killed_when_it_expires(void
     assert_int_equal(w->lease.transitions, 1);
 }
 
+/* The API server refuses a larger number. */
+static void the_number_of_transitions_has_a_limit(void **state)
+{
+    struct world *w = *state;
+    start(w, 0);
+    sim_advance(&w->sim, 1000);
+    w->lease.transitions = INT32_MAX; /* an edit */
+    w->version++;
+    start(w, 1);
+    sim_advance(&w->sim, 30000);
+    kill_replica(&w->replicas[0]);
+    sim_advance(&w->sim, 30000);
+    assert_true(elector_leads(&w->replicas[1].elector));
+    assert_int_equal(w->lease.transitions, INT32_MAX);
+}
+
 static void a_released_lease_is_taken_at_the_next_try(void **state)
 {
     struct world *w = *state;
@@ -514,6 +530,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         IN_WORLD(the_first_one_creates_the_lease_and_the_second_stands_by),
         IN_WORLD(a_standby_takes_a_lease_whose_holder_was_killed_when_it_expires),
+        IN_WORLD(the_number_of_transitions_has_a_limit),
         IN_WORLD(a_released_lease_is_taken_at_the_next_try),
         IN_WORLD(a_leader_without_connection_stops_before_its_lease_expires),
         IN_WORLD(a_leader_that_was_stopped_does_not_lead_when_it_continues),
