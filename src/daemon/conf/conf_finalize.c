@@ -52,20 +52,25 @@ static size_t enter_entry(struct conf_reader *reader, const char *list,
     return before;
 }
 
+void conf_key_error(struct conf_reader *reader, size_t before, const struct yaml_node *section,
+                    const char *key, const char *fmt, va_list args)
+{
+    const struct yaml_node *node = yaml_get(section, key);
+    char message[INF_ERROR_TEXT_MAX];
+    vsnprintf(message, sizeof(message), fmt, args);
+    if (node)
+        conf_reader_enter(reader, key);
+    conf_reader_error(reader, node ? node : section, "%s", message);
+    conf_reader_leave(reader, before);
+}
+
 void conf_entry_error(struct conf_reader *reader, const struct conf *conf, const char *list,
                       const struct yaml_node *entry, const char *key, const char *fmt, ...)
 {
-    size_t before = enter_entry(reader, list, entry, conf);
-    const struct yaml_node *node = yaml_get(entry, key);
-    char message[INF_ERROR_TEXT_MAX];
     va_list args;
     va_start(args, fmt);
-    vsnprintf(message, sizeof(message), fmt, args);
+    conf_key_error(reader, enter_entry(reader, list, entry, conf), entry, key, fmt, args);
     va_end(args);
-    if (node)
-        conf_reader_enter(reader, key);
-    conf_reader_error(reader, node ? node : entry, "%s", message);
-    conf_reader_leave(reader, before);
 }
 
 /* ---- names: duplicates and references ---- */

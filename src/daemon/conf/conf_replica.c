@@ -36,17 +36,11 @@ __attribute__((format(printf, 4, 5))) static void replica_error(struct conf_read
                                                                 const char *key, const char *fmt,
                                                                 ...)
 {
-    const struct yaml_node *section = conf->replica.head.node, *node = yaml_get(section, key);
-    size_t before = conf_reader_enter(reader, "replica");
-    char message[INF_ERROR_TEXT_MAX];
     va_list args;
     va_start(args, fmt);
-    vsnprintf(message, sizeof(message), fmt, args);
+    conf_key_error(reader, conf_reader_enter(reader, "replica"), conf->replica.head.node, key, fmt,
+                   args);
     va_end(args);
-    if (node)
-        conf_reader_enter(reader, key);
-    conf_reader_error(reader, node ? node : section, "%s", message);
-    conf_reader_leave(reader, before);
 }
 
 static bool has_cluster(const struct conf *conf, const char *name)
