@@ -37,7 +37,7 @@ class Sunk(Handled):
         wait_until(lambda: text in self.status().get('error', ''),
                    lambda: f'{text}; {self.status()}; {(self.folder / "stderr").read_text()[-2000:]}')
         self.assertEqual(self.status()['state'], 'failing')
-        self.assertIn(f'[+] handler test: failing: {self.status()["error"]}', self.get('/readyz?verbose').text)
+        self.assertIn(f'[+] sink test: failing: {self.status()["error"]}', self.get('/readyz?verbose').text)
 
     def write(self, name, text):
         path = self.folder / name

@@ -22,11 +22,16 @@ enum {
 
 /* ---- the daemon's log ---- */
 
+static const char *noun_of(const struct handler *handler)
+{
+    return handler->settings.kind->is_sink ? "sink" : "handler";
+}
+
 void handler_log(struct handler *handler, enum inf_log_level level, const char *fmt, ...)
 {
     uint64_t now_ms = clock_now_ms(handler->host->clock);
     char line[HANDLER_LOG_LINE];
-    int len = snprintf(line, sizeof(line), "handler %.200s: ", handler->name);
+    int len = snprintf(line, sizeof(line), "%s %.200s: ", noun_of(handler), handler->name);
     va_list args;
     if (now_ms - handler->minute_ms >= MINUTE_MS) {
         handler->minute_ms = now_ms;
@@ -306,6 +311,7 @@ void handler_status(const struct handler *handler, struct handler_status *ret)
     int64_t age_us = first ? clock_wall_us(handler->host->clock) - first->time_us : 0;
     *ret = (struct handler_status){
         .name = handler->name,
+        .noun = noun_of(handler),
         .state = handler->output.held             ? "full"
                  : handler->paused                ? "paused"
                  : handler_replica_waits(handler) ? "standby"

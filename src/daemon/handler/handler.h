@@ -199,6 +199,7 @@ struct handler {
 
 struct handler_status {
     const char *name;
+    const char *noun;   /* "handler" or "sink", as the list of the conf that it is in */
     const char *state;  /* "idle", "running", "failing", "standby", "paused" or "full" */
     const char *reason; /* of the last failure; NULL: the last run succeeded */
     uint64_t length;    /* records that are not delivered, without parked ones */

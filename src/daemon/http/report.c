@@ -112,7 +112,7 @@ static void put_handler(void *ctx, const struct handler *handler)
     handler_status(handler, &s);
     if (!page->verbose && !s.reason && !s.held && !s.parked && !s.paused)
         return;
-    buf_printf(page->out, "[+] handler %s: %s", s.name, s.state);
+    buf_printf(page->out, "[+] %s %s: %s", s.noun, s.name, s.state);
     if (s.reason)
         buf_printf(page->out, ": %s", s.reason);
     if (s.length) {
