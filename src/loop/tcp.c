@@ -209,7 +209,7 @@ static void tcp_update_reading(struct tcp *t)
 static void tcp_hold(struct gathered *gathered, bool held)
 {
     struct tcp *t = container_of(gathered, struct tcp, gathered);
-    int fd, least = held ? LOOP_READ_BUFFER : 1;
+    int fd, least = held ? GATHER_BYTES : 1;
     if (t->handle && uv_fileno((uv_handle_t *)t->handle, &fd) == 0)
         setsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &least, sizeof(least));
 }

@@ -477,7 +477,7 @@ static struct tcp_world *gathering(void **state)
         sends(w, "x");
         RUN_UNTIL(&w->rl, w->reader.got.len == got);
     }
-    assert_int_equal(option_of(socket_of(w), SOL_SOCKET, SO_RCVLOWAT), LOOP_READ_BUFFER);
+    assert_int_equal(option_of(socket_of(w), SOL_SOCKET, SO_RCVLOWAT), GATHER_BYTES);
     buf_clear(&w->reader.got);
     return w;
 }
