@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""bench.py [--quick | --large] [--only TITLE] BUILD: measures informerd, client-go and kube-rs on the same bytes.
+"""bench.py [--quick | --large] [--only TITLE] [--rounds N] BUILD: measures informerd, client-go and kube-rs on the same bytes.
 
 A replay server on one core sends the same list and the same changes to one client at a time, on another core: TLS 1.3,
 HTTP/1.1, JSON, pods recorded from a real server. Clients take turns for several rounds; the result is the median, for
@@ -22,6 +22,7 @@ import statistics
 import sys
 import tempfile
 import time
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
@@ -42,17 +43,16 @@ from table import show
 
 RECORDINGS = HERE.parent / 'data' / 'recordings'
 CLIENTS = {'informerd': None, 'informerd plain': None, 'informerd latency 0': None, 'informerd without state': None,
-           'informerd compact': None, 'informerd compact, no state': None, 'floor': None, 'library': None,
-           'library compact': None, 'client-go typed': 'client-go', 'client-go dynamic': 'client-go',
-           'kube-rs': 'kube-rs'}  # and the peer that it requires
-OTHER_STATE = ('informerd without state', 'informerd compact', 'informerd compact, no state')
-VARIANTS = ('informerd plain', 'informerd latency 0', 'library compact', *OTHER_STATE)
+           'informerd plain, no state': None, 'floor': None, 'library': None, 'library compact': None,
+           'client-go typed': 'client-go', 'client-go dynamic': 'client-go', 'kube-rs': 'kube-rs'}  # and the peer that it requires
+OTHER_STATE = ('informerd without state', 'informerd plain, no state')
+VARIANTS = ('informerd latency 0', 'library compact', *OTHER_STATE)
 USUAL = tuple(name for name in CLIENTS if name not in VARIANTS)
 BOTH_CACHES = tuple(name for name in CLIENTS if name not in ('informerd latency 0', 'client-go dynamic', *OTHER_STATE))
-STATE = ('informerd', 'informerd without state', 'informerd compact', 'informerd compact, no state')
+STATE = ('informerd', 'informerd without state', 'informerd plain', 'informerd plain, no state')
 PACED = ('informerd', 'informerd plain', 'informerd latency 0', 'informerd without state', 'floor', 'library',
          'client-go typed', 'kube-rs')
-OURS, MAIN = ('informerd', 'library'), ('informerd', 'client-go typed')
+OURS, MAIN = ('informerd', 'informerd plain', 'library'), ('informerd', 'client-go typed')
 ALL = ('sync', 'flat_out', 'paced', 'steady', 'relist', 'churn')
 SHORT = ('sync', 'flat_out', 'steady')
 
@@ -144,7 +144,7 @@ def middle(rounds):
 def measure(case, stage, progress):
     if case.steps == ('start',):
         return {'library compact': start.measure(stage.tools, case.pods, case.rounds),
-                'informerd compact': start.service(stage.informerd.parent, case.pods, case.rounds)}
+                'informerd': start.service(stage.informerd.parent, case.pods, case.rounds)}
     clients = stage.clients(case)
     lives = {name: [] for name in clients}
     for round_ in range(case.rounds):
@@ -192,9 +192,10 @@ def main():
     parser.add_argument('--quick', action='store_true', help='less work and one round: about four minutes')
     parser.add_argument('--large', action='store_true', help='also a million pods; needs 10 GB of memory')
     parser.add_argument('--only', metavar='TITLE', help='only cases whose title contains this')
+    parser.add_argument('--rounds', type=int, metavar='N', help='rounds of each case instead of 1 to 5: with 1 about 40 minutes')
     args = parser.parse_args()
     chosen = QUICK if args.quick else FULL + LARGE if args.large else FULL
-    cases = [case for case in chosen if not args.only or args.only in case.title]
+    cases = [replace(case, rounds=args.rounds or case.rounds) for case in chosen if not args.only or args.only in case.title]
     os.sched_setaffinity(0, {actors.SERVER_CORE})
     with tempfile.TemporaryDirectory(prefix='informerd-bench-') as folder:
         stage = Stage(Path(folder), args.build.resolve(), cases)

@@ -50,9 +50,9 @@ LOGS = {  # event logs of one process, which ignores nothing
     'object: full': {'object': 'full', 'max_line': '1M'},
 }
 COMPARED = {  # settings of informerd, beside the defaults
-    'informerd': {}, 'informerd, plain': {'cache': 'plain'}, 'informerd, compact': {'cache': 'compact'},
+    'informerd': {}, 'informerd, plain': {'cache': 'plain'},
     'informerd, no state on disk': {'state': {'enabled': False}},
-    'informerd, compact, no state on disk': {'cache': 'compact', 'state': {'enabled': False}},
+    'informerd, plain, no state on disk': {'cache': 'plain', 'state': {'enabled': False}},
 }
 CONTROLLERS = {'leader-elect': 'true', 'kube-api-qps': 200, 'kube-api-burst': 400}
 TOP = 25  # most frequent changes in the report

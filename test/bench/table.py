@@ -49,7 +49,7 @@ def show(case, clients):
     """A row for each figure, a column for each client: the value, and its ratio to that of the first client."""
     first = next(iter(clients))
     print(f'\n{case.title} ({"about 12" if case.deployments else f"{case.size / 1000:.4g}"} KB each)')
-    print(f'  {"":34}' + ''.join(f'{name:>22}' for name in clients))
+    print(f'  {"":34}' + ''.join(f'{name:>26}' for name in clients))
     for figure, title, unit, one in COLUMNS:
         if any(figure in figures for figures in clients.values()):
             print(f'  {title + (", " + unit if unit else ""):34}' + ''.join(cell(clients, name, first, figure, one) for name in clients))
@@ -58,7 +58,7 @@ def show(case, clients):
 
 def cell(clients, name, first, figure, one):
     if figure not in clients[name]:
-        return f'{"-":>22}'
+        return f'{"-":>26}'
     base = clients[first].get(figure)
     ratio = f'{clients[name][figure] / base:.1f}x' if base and name != first else ''
-    return f'{number(clients[name][figure] / one):>14}{ratio:>8}'
+    return f'{number(clients[name][figure] / one):>18}{ratio:>8}'
