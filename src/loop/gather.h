@@ -7,8 +7,8 @@
  *
  * A stream that is gathered does not wake the loop for each piece that arrives, only when much has
  * arrived (GATHER_BYTES) or when it ends. What arrives waits for at most one interval. Below that rate
- * nothing is delayed. With an interval of 5 ms gathering starts above 250 wake-ups a second and reduces them to
- * 200.
+ * nothing is delayed. With an interval of 8 ms gathering starts above 160 wake-ups a second and reduces them to
+ * 125.
  *
  * The rate is that of all streams of a loop together. A stream joins if it has woken the loop twice
  * within a window, and leaves after a window without data, so that slow streams neither wait nor cost
@@ -28,8 +28,8 @@ enum {
     GATHER_WAKEUPS = 20,   /* in a window: gathering starts */
     GATHER_HITS_LEAST = 8, /* intervals with data in a window: with fewer, gathering ends */
 
-    /* A stream with this many unread bytes wakes the loop before the interval ends: 100 MB/s in intervals of
-     * 5 ms. With 64 KiB, 5,000 changes a second of 11.7 KB woke it every millisecond: 60 us of CPU per
+    /* A stream with this many unread bytes wakes the loop before the interval ends: 64 MB/s in intervals of
+     * 8 ms. With 64 KiB, 5,000 changes a second of 11.7 KB woke it every millisecond: 60 us of CPU per
      * change, now 48 (case "steady pace" of make bench). */
     GATHER_BYTES = 512 * 1024,
 };

@@ -418,9 +418,9 @@ static const struct conf_option options[] = {
      .help = "one of several daemons with the same configuration, each with its own state_dir; see "
              "informerd(8), REPLICAS",
      .table = &replica_table},
-    {"latency", &conf_type_duration, AT(latency_ms), "5ms",
+    {"latency", &conf_type_duration, AT(latency_ms), "8ms",
      .help = "while changes arrive in quick succession, read and write them at this interval; with "
-             "5ms, that is more than 250 times a second. Slower changes are never delayed. 0s "
+             "8ms, that is more than 160 times a second. Slower changes are never delayed. 0s "
              "handles each change at once, which takes more CPU",
      .max = 1000},
     {"drain_timeout", &conf_type_duration, AT(drain_timeout_ms), "10s",

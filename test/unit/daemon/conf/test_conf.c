@@ -31,7 +31,7 @@ static void an_empty_file_has_all_defaults(void **state)
     assert_int_equal(conf.log.format, CONF_LOGFMT);
     assert_false(conf.core_dumps);
     assert_int_equal(conf.drain_timeout_ms, 10000);
-    assert_int_equal(conf.latency_ms, 5);
+    assert_int_equal(conf.latency_ms, 8);
     assert_int_equal(conf.n_clusters, 1);
     assert_string_equal(conf.clusters[0].name, "default");
     assert_null(conf.clusters[0].kubeconfig);
