@@ -60,8 +60,9 @@ static bool restore_one(struct generation *next, const struct restored_object *r
     if (MUTANT("restore-loses-one") && generation_count(next) == 3)
         return true;
     if (e || !restored->labels || next->indexes.n_defs || !packer->context ||
-        !object_is_packed(object) || !object_packer_adopt(packer, object, generation_count(next)))
+        !object_is_packed(object))
         return restore_expanded(next, object, e, restored->hash);
+    object_packer_adopt(packer, object, generation_count(next));
     generation_add_labelled(next, inf_object_ref(object), *restored->labels, restored->hash);
     return true;
 }
