@@ -74,7 +74,7 @@ static void put_loaded(struct inf_state *state, const struct loaded_put *put)
 {
     struct place old;
     segment_live(state, &put->place);
-    old = live_index_load(&put->stream->index, put->hash, put->place, put->object);
+    old = stream_load(put->stream, put->object, put->place);
     segment_dead(state, &old);
 }
 
@@ -90,9 +90,9 @@ static void note_put(struct inf_state *state, struct inf_state_stream *stream, s
                      struct loaded_object object)
 {
     struct loader *l = state->loader;
-    uint64_t hash = state_key_hash(state, object_key(object.object));
-    l->puts[l->n_puts++] = (struct loaded_put){stream, hash, place, object};
-    live_index_prefetch(&stream->index, hash);
+    object.hash = state_key_hash(state, object_key(object.object));
+    l->puts[l->n_puts++] = (struct loaded_put){stream, place, object};
+    stream_prefetch(stream, object.hash);
     if (l->n_puts == LOADED_PUTS)
         state_apply_batch_end(state);
 }
@@ -136,7 +136,7 @@ static const char *apply_tombstone(struct inf_state *state, const struct record 
     (void)place;
     if (!stream)
         return "deletion in an unknown stream";
-    old = live_index_remove(&stream->index, state_key_hash(state, record->body));
+    old = stream_remove_place(stream, record->body);
     segment_dead(state, &old);
     return NULL;
 }

@@ -1,6 +1,6 @@
 /*
  * state_index.c - open addressing with linear probing in 32 shards. A slot takes 20 bytes; shards
- * are between 3/8 and 3/4 full. The numbers of loaded objects are in an array beside the slots that
+ * are between 3/8 and 3/4 full. The numbers of listed objects are in an array beside the slots that
  * exists only while there are any.
  */
 #include "core/state/state_index.h"
@@ -12,6 +12,7 @@
 
 enum {
     FIRST_CAP = 8,
+    SHARD_EXPECTED_MAX = 1 << 16, /* LIMIT: slots that are allocated for what is only expected */
 };
 
 static struct index_shard *shard_of(struct live_index *index, uint64_t hash)
@@ -40,10 +41,12 @@ static void *zeroed(size_t count, size_t size)
     return memset(xmalloc(count * size), 0, count * size);
 }
 
-static void shard_grow(struct index_shard *shard)
+static void shard_grow(struct index_shard *shard, uint32_t min)
 {
     struct index_shard old = *shard;
     shard->cap = old.cap ? old.cap * 2 : FIRST_CAP;
+    if (shard->cap < min)
+        shard->cap = min;
     shard->slots = zeroed(shard->cap, sizeof(*shard->slots));
     shard->loaded = old.loaded ? zeroed(shard->cap, sizeof(*shard->loaded)) : NULL;
     for (uint32_t i = 0; i < old.cap; i++) {
@@ -59,9 +62,9 @@ static void shard_grow(struct index_shard *shard)
     free(old.loaded);
 }
 
-/* ---- loaded objects ---- */
+/* ---- listed objects ---- */
 
-/* Releases the loaded object of slot @i, if it was not taken. */
+/* Releases the listed object of slot @i, if it was not taken. */
 static void drop_loaded(struct live_index *index, struct index_shard *shard, uint32_t i)
 {
     if (!shard->loaded || !shard->loaded[i])
@@ -84,6 +87,15 @@ bool live_index_take(struct live_index *index, struct loaded_object *ret_object)
 
 /* ---- places ---- */
 
+/* Shards are of about the same size: an eighth more is enough. */
+void live_index_expect(struct live_index *index, size_t count)
+{
+    size_t used = count / INDEX_SHARDS / 8 * 9, cap = FIRST_CAP;
+    while (cap / 4 * 3 < used && cap < SHARD_EXPECTED_MAX)
+        cap *= 2;
+    index->shard_min = (uint32_t)cap;
+}
+
 struct place *live_index_find(struct live_index *index, uint64_t hash)
 {
     struct index_shard *shard = shard_of(index, hash);
@@ -94,41 +106,30 @@ struct place *live_index_find(struct live_index *index, uint64_t hash)
     return shard->slots[i].place.segment ? &shard->slots[i].place : NULL;
 }
 
-/* The slot of @hash, which is made if it does not exist. */
-static uint32_t put_place(struct live_index *index, struct index_shard *shard, uint64_t hash,
-                          struct place place, struct place *ret_old)
-{
-    uint32_t i;
-    if (shard->used + 1 > shard->cap / 4 * 3)
-        shard_grow(shard);
-    i = shard_seek(shard, hash);
-    *ret_old = shard->slots[i].place;
-    shard->slots[i] = (struct index_slot){{(uint32_t)hash, (uint32_t)(hash >> 32)}, place};
-    drop_loaded(index, shard, i);
-    if (!ret_old->segment) {
-        shard->used++;
-        index->count++;
-    }
-    return i;
-}
-
 struct place live_index_put(struct live_index *index, uint64_t hash, struct place place)
-{
-    struct place old;
-    put_place(index, shard_of(index, hash), hash, place, &old);
-    return old;
-}
-
-struct place live_index_load(struct live_index *index, uint64_t hash, struct place place,
-                             struct loaded_object object)
 {
     struct index_shard *shard = shard_of(index, hash);
     struct place old;
-    uint32_t i = put_place(index, shard, hash, place, &old);
+    uint32_t i;
+    if (shard->used + 1 > shard->cap / 4 * 3)
+        shard_grow(shard, index->shard_min);
+    i = shard_seek(shard, hash);
+    old = shard->slots[i].place;
+    shard->slots[i] = (struct index_slot){{(uint32_t)hash, (uint32_t)(hash >> 32)}, place};
+    drop_loaded(index, shard, i);
+    if (!old.segment) {
+        shard->used++;
+        index->count++;
+    }
+    return old;
+}
+
+void live_index_list(struct live_index *index, struct loaded_object object)
+{
+    struct index_shard *shard = shard_of(index, object.hash);
     if (!shard->loaded)
         shard->loaded = zeroed(shard->cap, sizeof(*shard->loaded));
-    shard->loaded[i] = loaded_list_add(&index->loaded, object);
-    return old;
+    shard->loaded[shard_seek(shard, object.hash)] = loaded_list_add(&index->loaded, object);
 }
 
 void live_index_prefetch(struct live_index *index, uint64_t hash)

@@ -21,6 +21,7 @@ enum {
     BUFFER = 4 * 1024 * 1024,          /* for pieces and their batch, unless that is larger */
     SLICE = 32,                        /* records between two looks at the budget */
     REGIONS_FROM = 4 * 1024 * 1024,    /* bytes of objects; fewer need no prepared memory */
+    EXPECT_FROM = 4 * 1024 * 1024,     /* bytes of records that are like the later ones */
     REGIONS_MAX = 4,                   /* that wait to be used */
     SEGMENT_MAX = 1024 * 1024 * 1024,  /* LIMIT: bytes of a segment */
     DICTIONARY_MAX = 16 * 1024 * 1024, /* LIMIT: bytes of a dictionary */
@@ -113,6 +114,20 @@ static void end_segment(struct inf_state *state)
     state_io_close(loader_start_io(state), fd, on_segment_closed);
 }
 
+/* After a part of the first segment, as if all segments were alike, and the last one half full. Gain over maps that
+ * grow step by step: 9 of 69 ms of the loop's CPU time for 100,000 objects (bench_state start). */
+static void expect_objects(struct inf_state *state)
+{
+    struct loader *l = state->loader;
+    size_t segments = count_of(&l->segments);
+    uint64_t all = l->size * segments - (segments > 1 ? l->size / 2 : 0);
+    l->expecting = true;
+    list_for_each(node, &state->streams) {
+        struct inf_state_stream *stream = container_of(node, struct inf_state_stream, node);
+        stream_expect(stream, (size_t)(stream->index.count * all / l->at));
+    }
+}
+
 static void read_piece(struct inf_state *state);
 
 static void on_decode(struct task *task)
@@ -130,6 +145,8 @@ static void on_decode(struct task *task)
             break;
         }
     }
+    if (!l->expecting && l->at >= EXPECT_FROM)
+        expect_objects(state);
     if (wrong) {
         l->torn = true;
         state_set_reason(state, "segment %u at byte %zu: %s", state->newest, l->at, wrong);

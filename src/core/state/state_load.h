@@ -16,7 +16,6 @@ enum {
  * to be fetched. */
 struct loaded_put {
     struct inf_state_stream *stream;
-    uint64_t hash;
     struct place place;
     struct loaded_object object;
 };
@@ -47,6 +46,7 @@ struct loader {
     struct label_list labels; /* that the file has defined */
     struct piece_work work;   /* of the piece that is read */
     uint64_t total;           /* bytes of segments that were read */
+    bool expecting;           /* streams know how many objects to expect */
     struct loaded_put puts[LOADED_PUTS];
     unsigned n_puts;
 };
