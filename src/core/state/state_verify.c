@@ -13,15 +13,14 @@ void piece_verify(void *piece_work, size_t len)
     enum record_result result = RECORD_OK;
     w->have += len;
     while (result == RECORD_OK) {
-        struct str bytes = {w->bytes + w->verified, w->have - w->verified};
-        struct record record;
-        size_t size = 0;
-        result = record_read(bytes, &record, &size);
-        if (result != RECORD_OK)
-            break;
-        w->verified += size;
-        if (record.type == RECORD_BATCH_END)
-            w->complete = w->verified;
+        struct record_group group;
+        result =
+            record_read_group((struct str){w->bytes + w->verified, w->have - w->verified}, &group);
+        for (unsigned i = 0; i < group.count; i++) {
+            w->verified += group.sizes[i];
+            if (group.types[i] == RECORD_BATCH_END)
+                w->complete = w->verified;
+        }
     }
     w->bad = result == RECORD_BAD;
     if (w->region)
