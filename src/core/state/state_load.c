@@ -159,6 +159,14 @@ static void on_decode(struct task *task)
         end_segment(state);
 }
 
+/* Those of a batch wait for its end. */
+static void take_images(struct loader *l)
+{
+    buf_consume(&l->images, l->next_image);
+    l->next_image = 0;
+    buf_put(&l->images, (const char *)l->checked, l->work.n_images * sizeof(*l->checked));
+}
+
 static void take_region(struct inf_state *state)
 {
     struct loader *l = state->loader;
@@ -178,6 +186,7 @@ static void on_piece(struct inf_state *state, int64_t result)
         l->complete = l->verified + l->work.complete;
     l->verified += l->work.verified;
     l->bad = l->work.bad;
+    take_images(l);
     take_region(state);
     if (result == 0)
         l->size = l->have; /* the file was shortened */
@@ -206,8 +215,12 @@ static void read_piece(struct inf_state *state)
     struct loader *l = state->loader;
     size_t len = l->size - l->have < PIECE ? l->size - l->have : PIECE;
     make_room(l, len);
-    l->work = (struct piece_work){
-        .bytes = l->bytes + (l->verified - l->base), .have = l->have - l->verified, .bad = l->bad};
+    l->work = (struct piece_work){.key = state->key,
+                                  .offset = l->verified,
+                                  .bytes = l->bytes + (l->verified - l->base),
+                                  .have = l->have - l->verified,
+                                  .bad = l->bad,
+                                  .images = l->checked};
     if (l->total > REGIONS_FROM && pack_memory_stock(state->context)->count < REGIONS_MAX)
         l->work.region = page_region_new();
     state_io_read_and_work(loader_start_io(state), state->load_fd, l->bytes + (l->have - l->base),
@@ -272,6 +285,8 @@ static void on_stat(struct inf_state *state, int64_t result)
         return;
     }
     l->size = size;
+    buf_clear(&l->images);
+    l->next_image = 0;
     l->base = l->have = l->verified = l->complete = l->batch = l->at = 0;
     l->bad = false;
     l->records = 0;
@@ -363,6 +378,7 @@ void loader_free(struct inf_state *state)
     buf_free(&l->segments);
     buf_free(&l->dictionaries);
     free(l->bytes);
+    buf_free(&l->images);
     page_region_free(l->work.region);
     for (unsigned i = 0; i < l->n_puts; i++) {
         inf_object_unref(l->puts[i].object.object);

@@ -24,6 +24,7 @@
 enum {
     PODS = 1000, /* so many that a dictionary is made */
     SLICE = 7,
+    SMALL = 6000, /* objects of a few hundred bytes: more than a piece of 512 KB */
 };
 
 /* A pod of 2 KB with a label that depends on @version; without labels if it is a multiple of 5. */
@@ -242,6 +243,37 @@ static void an_object_that_is_noted_meanwhile_is_not_taken(void **state)
     assert_int_equal(taken, count - 4);
 }
 
+static void check_order(void *ctx, const struct inf_object *object, const struct str *labels)
+{
+    size_t *taken = ctx;
+    char name[32];
+    (void)labels;
+    snprintf(name, sizeof(name), "p-%05zu", (*taken)++);
+    assert_string_equal(inf_object_name(object), name);
+    inf_object_unref(object);
+}
+
+/* A piece of the file has so many that the pool does not check all of them (PIECE_IMAGES). */
+static void many_small_objects_are_loaded(void **state)
+{
+    struct state_world *w = *state;
+    struct inf_state_stream *pods = inf_state_stream(w->state, "pods");
+    size_t taken = 0;
+    for (unsigned n = 0; n < SMALL; n++) {
+        char key[20];
+        snprintf(key, sizeof(key), "a/p-%05u", n);
+        state_world_put(pods, key, n + 1);
+    }
+    state_world_flush(w);
+    state_world_close(w);
+    state_world_open(w);
+    pods = inf_state_stream(w->state, "pods");
+    assert_int_equal(inf_state_stream_count(pods), SMALL);
+    while (state_stream_take(pods, SLICE, check_order, &taken))
+        continue;
+    assert_int_equal(taken, SMALL);
+}
+
 /* The sanitizer detects leaks. */
 static void loaded_objects_are_freed_with_their_stream(void **state)
 {
@@ -262,6 +294,7 @@ int main(void)
         TEST(moved_objects_are_those_that_are_taken),
         TEST(a_store_with_moved_objects_knows_them),
         TEST(an_object_that_is_noted_meanwhile_is_not_taken),
+        TEST(many_small_objects_are_loaded),
         TEST(loaded_objects_are_freed_with_their_stream),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
