@@ -277,6 +277,7 @@ const char *state_apply_end(struct inf_state *state)
     list_for_each_safe(node, &state->streams) {
         struct inf_state_stream *stream = container_of(node, struct inf_state_stream, node);
         stream->restored = true;
+        live_index_expect(&stream->index, 0, NULL);
         if (!stream->rebuilding)
             continue;
         log_line(&state->log, LOG_WARN,

@@ -18,6 +18,9 @@
 
 #include "core/state/state_loaded.h"
 
+struct page_region;
+struct page_stock;
+
 enum {
     INDEX_SHARDS = 32, /* each grows alone, so that no step takes long */
 };
@@ -40,18 +43,29 @@ struct index_shard {
         *loaded;  /* of each slot: its number in the list of loaded objects, from 1; NULL: none */
     uint32_t cap; /* a power of two, or 0 */
     uint32_t used;
+    uint32_t block; /* that has `slots`, from 1; 0: malloc() */
+};
+
+/* Memory of several shards. It is freed with the last one that has left it. */
+struct index_block {
+    struct page_region *region; /* NULL: not used */
+    size_t used;                /* bytes */
+    unsigned shards;
 };
 
 /* A zeroed struct is empty. */
 struct live_index {
     struct index_shard shards[INDEX_SHARDS];
     size_t count;
-    uint32_t shard_min; /* slots that a shard gets when it grows; 0: twice as many */
+    uint32_t shard_min;       /* slots that a shard gets when it grows; 0: twice as many */
+    struct page_stock *stock; /* of live_index_expect() */
+    struct index_block blocks[INDEX_SHARDS];
     struct loaded_list loaded;
 };
 
-/* About @count places are expected: a shard that grows gets room for its part of them at once. */
-void live_index_expect(struct live_index *index, size_t count);
+/* About @count places are expected: a shard that grows gets room for its part of them at once, in regions of
+ * @stock, if there are any. @stock is borrowed until this is called with NULL. */
+void live_index_expect(struct live_index *index, size_t count, struct page_stock *stock);
 
 /* The place under @hash, or NULL; valid until the next change. */
 struct place *live_index_find(struct live_index *index, uint64_t hash);

@@ -20,7 +20,7 @@ enum {
     PIECE = 512 * 1024,
     BUFFER = 4 * 1024 * 1024,          /* for pieces and their batch, unless that is larger */
     SLICE = 32,                        /* records between two looks at the budget */
-    REGIONS_FROM = 4 * 1024 * 1024,    /* bytes of objects; fewer need no prepared memory */
+    REGIONS_FROM = 2 * 1024 * 1024,    /* bytes of objects; fewer need no prepared memory */
     EXPECT_FROM = 4 * 1024 * 1024,     /* bytes of records that are like the later ones */
     REGIONS_MAX = 4,                   /* that wait to be used */
     SEGMENT_MAX = 1024 * 1024 * 1024,  /* LIMIT: bytes of a segment */

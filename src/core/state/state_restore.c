@@ -46,7 +46,7 @@ struct place stream_load(struct inf_state_stream *stream, struct loaded_object o
 
 void stream_expect(struct inf_state_stream *stream, size_t count)
 {
-    live_index_expect(&stream->index, count);
+    live_index_expect(&stream->index, count, pack_memory_stock(stream->state->context));
     if (stream->loaded)
         store_expect(stream->loaded, count);
 }

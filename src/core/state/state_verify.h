@@ -1,8 +1,9 @@
 /*
  * state_verify.h - what is done with a piece of a segment on the pool, while the loop applies earlier ones.
  *
- * The checksums of its records are verified, its objects are checked and their keys hashed, and a region for the objects in it gets its memory
- * (base/page_pool.h). Of 100,000 objects that is a fifth of the time of a start (test/bench/bench_state.c).
+ * The checksums of its records are verified, the images of objects are checked and their keys hashed, and a region
+ * for the objects gets its memory (base/page_pool.h). Of 100,000 objects that is a third of the CPU time of a start
+ * (test/bench/bench_state.c).
  * While a piece is read, only the pool uses this struct and the bytes after `verified` of the loader; the loop
  * does not move the bytes.
  */
@@ -18,8 +19,7 @@
 struct page_region;
 
 enum {
-    PIECE_IMAGES =
-        1024, /* of a piece that are checked: records of 512 bytes; the loop checks the others */
+    PIECE_IMAGES = 1024, /* that are checked of a piece; if there are more, the loop does it */
 };
 
 /* The image of an object that is not damaged (core/object/object_image.h). */

@@ -92,7 +92,6 @@ struct inf_store *store_for_loading(const struct siphash_key *key, struct pack_c
 {
     struct inf_store *store = store_new(key, NULL, 0);
     store_pack(store, context, NULL);
-    store->current->indexes.pages.stock = pack_memory_stock(context);
     return store;
 }
 
@@ -103,7 +102,10 @@ bool store_is_last(const struct inf_store *loading, struct str key)
 
 void store_expect(struct inf_store *loading, size_t count)
 {
+    struct index_set *indexes = &loading->current->indexes;
     hashmap_expect(&loading->current->by_key, count);
+    if (count * indexes->entries.size >= REGION_SIZE)
+        indexes->pages.stock = pack_memory_stock(loading->packer.context);
 }
 
 void store_prefetch(const struct inf_store *loading, uint64_t hash)

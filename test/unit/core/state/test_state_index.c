@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/base.h"
+#include "base/page_pool.h"
 #include "base/rng.h"
 #include "builders.h"
 #include "core/object/object.h"
@@ -178,16 +179,28 @@ static void expected_places_take_no_more_memory_than_others(void **state)
     (void)state;
     for (size_t expected = 0; expected <= PLACES; expected += PLACES / 2) {
         struct live_index index = {0};
+        struct page_stock stock;
         struct rng rng = {7};
+        page_stock_init(&stock);
+        for (unsigned n = 0; n < 2; n++) /* not enough for all of them */
+            page_stock_add(&stock, page_region_new());
         for (unsigned n = 1; n <= PLACES; n++) {
             if (n == 5000)
-                live_index_expect(&index, expected);
+                live_index_expect(&index, expected, expected ? &stock : NULL);
             live_index_put(&index, rng_next(&rng), (struct place){1, n, 1});
         }
         if (!expected)
             usual = live_index_memory(&index);
         assert_int_equal(live_index_memory(&index), usual);
         assert_int_equal(index.count, PLACES);
+        assert_int_equal(stock.count, expected ? 0 : 2);
+        live_index_expect(&index, 0, NULL);
+        for (unsigned n = 1; n <= PLACES * 2; n++) /* leave the regions */
+            live_index_put(&index, rng_next(&rng), (struct place){1, n, 1});
+        assert_int_equal(index.count, PLACES * 3);
+        for (unsigned n = 0; n < INDEX_SHARDS; n++)
+            assert_null(index.blocks[n].region);
+        page_stock_clear(&stock);
         live_index_clear(&index);
     }
 }
