@@ -60,6 +60,21 @@ static void start_resize(struct hashmap *map, size_t chains)
     map->now.mask = chains - 1;
 }
 
+/* Enough for @count entries. */
+static size_t chains_for(size_t count)
+{
+    size_t chains = CHAINS_MIN;
+    while (chains <= count)
+        chains *= 2;
+    return chains;
+}
+
+static void grow(struct hashmap *map, size_t chains)
+{
+    size_t expected = chains_for(map->expected);
+    start_resize(map, expected > chains ? expected : chains);
+}
+
 /* Grows at one entry per chain; shrinks to a quarter when an eighth is used. Never while a resize is in progress: it ends
  * before the next one is due, also if nearly all entries go at once, so that the memory goes with them. */
 static void resize_if_due(struct hashmap *map)
@@ -68,22 +83,25 @@ static void resize_if_due(struct hashmap *map)
     if (map->before.chains)
         return;
     if (map->count >= chains)
-        start_resize(map, chains ? chains * 2 : CHAINS_MIN);
-    else if (chains > CHAINS_MIN && map->count < chains / 8 && !map->reserved)
+        grow(map, chains ? chains * 2 : CHAINS_MIN);
+    else if (chains > CHAINS_MIN && map->count < chains / 8 && !map->reserved && !map->expected)
         start_resize(map, chains / 4 > CHAINS_MIN ? chains / 4 : CHAINS_MIN);
 }
 
 void hashmap_reserve(struct hashmap *map, size_t count)
 {
-    size_t chains = CHAINS_MIN;
-    while (chains <= count)
-        chains *= 2;
+    size_t chains = chains_for(count);
     if (map->count || chains == CHAINS_MIN)
         return;
     hashmap_free(map);
     map->now.chains = xcalloc(chains, sizeof(struct hash_node *));
     map->now.mask = chains - 1;
     map->reserved = true;
+}
+
+void hashmap_expect(struct hashmap *map, size_t count)
+{
+    map->expected = count;
 }
 
 struct hash_node *hashmap_find(const struct hashmap *map, uint64_t hash, hash_same same,

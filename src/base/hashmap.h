@@ -27,7 +27,8 @@ struct hashmap {
     struct hash_table before; /* chains is NULL unless a resize is in progress */
     size_t moved;             /* chains of `before` below this index were moved and are empty */
     size_t count;
-    bool reserved; /* nothing was removed since hashmap_reserve(): it is not made smaller */
+    size_t expected; /* hashmap_expect(); 0: unknown */
+    bool reserved;   /* nothing was removed since hashmap_reserve(): it is not made smaller */
 };
 
 typedef bool (*hash_same)(const void *key, const struct hash_node *node);
@@ -38,6 +39,10 @@ void hashmap_free(struct hashmap *map);
 /* Makes room for @count entries, in a map that is empty: they are added without a resize. It is made smaller
  * only after one was removed. */
 void hashmap_reserve(struct hashmap *map, size_t count);
+
+/* About @count entries are expected: when the map grows, it gets room for all of them at once. It is not made smaller
+ * until none are expected: @count 0. */
+void hashmap_expect(struct hashmap *map, size_t count);
 
 struct hash_node *hashmap_find(const struct hashmap *map, uint64_t hash, hash_same same,
                                const void *key);

@@ -70,6 +70,11 @@ void page_region_touch(const struct page_region *region)
         ((volatile char *)region->at)[i] = 0;
 }
 
+void *page_region_memory(const struct page_region *region)
+{
+    return region->at;
+}
+
 void page_region_free(struct page_region *region)
 {
     if (!region)
@@ -91,8 +96,7 @@ void page_stock_add(struct page_stock *stock, struct page_region *region)
     stock->count++;
 }
 
-/* NULL: there is none. */
-static struct page_region *take_from_stock(struct page_stock *stock)
+struct page_region *page_stock_take(struct page_stock *stock)
 {
     struct list *node = list_pop(&stock->regions);
     if (!node)
@@ -104,7 +108,7 @@ static struct page_region *take_from_stock(struct page_stock *stock)
 void page_stock_clear(struct page_stock *stock)
 {
     struct page_region *region;
-    while ((region = take_from_stock(stock)))
+    while ((region = page_stock_take(stock)))
         page_region_free(region);
 }
 
@@ -144,7 +148,7 @@ void page_pool_init(struct page_pool *pool, struct page_stock *stock)
 void page_pool_supply(struct page_pool *pool, struct page_stock *stock, size_t bytes)
 {
     struct page_region *region;
-    for (; bytes >= REGION_SIZE && (region = take_from_stock(stock)); bytes -= REGION_SIZE)
+    for (; bytes >= REGION_SIZE && (region = page_stock_take(stock)); bytes -= REGION_SIZE)
         list_push(&pool->partial, &region->node);
 }
 
@@ -153,7 +157,7 @@ struct pool_page *page_pool_take(struct page_pool *pool, bool soon)
     struct pool_page *page;
     struct page_region *region = NULL;
     pool->pages++;
-    if (list_empty(&pool->partial) && pool->stock && (region = take_from_stock(pool->stock)))
+    if (list_empty(&pool->partial) && pool->stock && (region = page_stock_take(pool->stock)))
         list_push(&pool->partial, &region->node);
     if (!list_empty(&pool->partial))
         return take_from_region(pool);

@@ -28,6 +28,9 @@ void page_region_touch(const struct page_region *region);
 void page_region_free(
     struct page_region *region); /* that is in no stock and no pool; NULL is allowed */
 
+/* Its REGION_SIZE bytes, at a multiple of that. They are zero. */
+void *page_region_memory(const struct page_region *region);
+
 /* Regions that no pool uses yet. */
 struct page_stock {
     struct list regions;
@@ -36,6 +39,7 @@ struct page_stock {
 
 void page_stock_init(struct page_stock *stock);
 void page_stock_add(struct page_stock *stock, struct page_region *region); /* takes it over */
+struct page_region *page_stock_take(struct page_stock *stock);             /* NULL: there is none */
 void page_stock_clear(struct page_stock *stock);
 
 /* ---- pools ---- */

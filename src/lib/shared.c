@@ -160,9 +160,16 @@ static bool take_from_stream(void *stream, size_t n, saved_object_fn *each, void
     return state_stream_take(stream, n, each, to);
 }
 
+static bool move_stream(void *stream, struct inf_store *store, struct generation **ret_generation,
+                        size_t *ret_damaged)
+{
+    return state_stream_move(stream, store, ret_generation, ret_damaged);
+}
+
 static void restore_stream(struct shared *s, struct inf_state_stream *stream, const char *why)
 {
-    const struct object_supply supply = {take_from_stream, stream, inf_state_stream_count(stream)};
+    const struct object_supply supply = {move_stream, take_from_stream, stream,
+                                         inf_state_stream_count(stream)};
     const char *version = inf_state_stream_version(stream);
     if (strcmp(version, INF_POSITION_MIXED) == 0) {
         version = "";

@@ -30,7 +30,6 @@
 #include "loop/loop.h"
 
 enum {
-    SLICE = 16, /* as in core/dispatch/pipeline.c */
     BATCH = 100,
     PODS_A_SET = 5,
     VARIABLES = 60, /* environment of the container: most of the text */
@@ -44,8 +43,6 @@ struct bench {
     struct inf_state_settings settings;
     struct inf_store *store;
     struct generation *next;
-    struct restored_object slice[SLICE];
-    size_t n_slice;
     struct task task;
     double loaded_ms, loaded_cpu_ms, restored_ms, restored_cpu_ms, restored_loop_ms;
     size_t pods, changes, at;
@@ -187,21 +184,6 @@ static void on_ready_to_save(struct inf_state *state)
 
 /* ---- start ---- */
 
-static void add_to_slice(void *ctx, const struct inf_object *object, const struct str *labels)
-{
-    struct bench *b = ctx;
-    b->slice[b->n_slice++] = (struct restored_object){.object = object, .labels = labels};
-}
-
-static void restore_pods(struct bench *b)
-{
-    if (generation_restore(b->next, b->slice, b->n_slice))
-        abort();
-    for (size_t i = 0; i < b->n_slice; i++)
-        inf_object_unref(b->slice[i].object);
-    b->n_slice = 0;
-}
-
 static size_t read_status(const char *field)
 {
     FILE *status = fopen("/proc/self/status", "r");
@@ -229,15 +211,17 @@ static void restore_some(struct task *task)
 {
     struct bench *b = container_of(task, struct bench, task);
     struct inf_state_stream *stream = inf_state_stream(b->state, "pods");
-    bool more;
-    do {
-        more = state_stream_take(stream, SLICE, add_to_slice, b);
-        restore_pods(b);
-    } while (more && !clock_over_budget(&b->loop.clock));
-    if (more)
-        task_schedule(&b->loop.clock, task);
-    else
+    size_t damaged = 0;
+    bool done;
+    do
+        done = state_stream_move(stream, b->store, &b->next, &damaged);
+    while (!done && !clock_over_budget(&b->loop.clock));
+    if (done && (!b->next || damaged))
+        abort();
+    if (done)
         end_start(b);
+    else
+        task_schedule(&b->loop.clock, task);
 }
 
 static void on_loaded(struct inf_state *state)
@@ -247,8 +231,6 @@ static void on_loaded(struct inf_state *state)
     b->loaded_cpu_ms = clock_ms_of(CLOCK_PROCESS_CPUTIME_ID);
     b->store = store_new(&(struct siphash_key){1, 2}, NULL, 0);
     store_pack(b->store, state_pack_context(state), NULL);
-    b->next = generation_new(b->store);
-    generation_reserve(b->next, inf_state_stream_count(inf_state_stream(state, "pods")));
     task_schedule(&b->loop.clock, &b->task);
 }
 

@@ -25,7 +25,7 @@ EVENTS, ROUNDS = 200, 2
 EVENT_STAGES = ('cut', 'make_objects', 'put_objects', 'diff_objects', 'write_lines', 'level_added', 'level_changed',
                 'pack_objects', 'unpack_objects')  # functions of bench_event.c
 SAVED = 5000
-START_STAGES = ('piece_verify', 'segment_decode_next', 'generation_restore')  # per object: of core/state and core/store
+START_STAGES = ('piece_verify', 'segment_decode_next')  # per object: on the pool, and on the loop with the store's part
 STAGES = EVENT_STAGES + START_STAGES
 TOLERANCE = 0.05
 PLAIN_LIBC = 'glibc.cpu.hwcaps=' + ','.join(f'-{name}' for name in (

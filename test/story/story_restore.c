@@ -487,7 +487,8 @@ STORY(a_damaged_object_that_is_found_while_restoring_is_compared,
 {
     struct pack_context *context = pack_context_new(&(struct siphash_key){1, 2});
     save_long_objects(s);
-    pack_saved(s, context, 1); /* one of the first, which are samples */
+    pack_saved(s, context, 1);
+    s->saved_labels = NULL; /* not known: all are expanded */
     story_restore(s, "40", NULL);
     story_pass(s, 20);
     expect_events(s, "[   20] gap: relist (1 saved objects are damaged)\n"

@@ -112,19 +112,41 @@ static void add_to_slice(void *to, const struct inf_object *object, const struct
     slice->objects[slice->n++] = (struct restored_object){.object = object, .labels = labels};
 }
 
-/* If objects can't be used, the copy is not that of its version: only a list is reliable. */
-static void restore_slice(struct pipeline *p)
+/* Returns true when all were moved. */
+static bool move_all(struct pipeline *p)
 {
-    struct reflector *r = &p->reflector;
+    struct generation *moved = NULL;
+    if (!p->supply.move || !p->supply.move(p->supply.ctx, p->store, &moved, &p->n_damaged))
+        return false;
+    p->supply.move = NULL;
+    if (!moved) {
+        generation_reserve(p->restoring, p->supply.count);
+        return false;
+    }
+    store_discard(p->store, p->restoring);
+    p->restoring = moved;
+    return true;
+}
+
+/* Returns true when all were taken. */
+static bool take_slice(struct pipeline *p)
+{
     struct restore_slice slice;
-    size_t count;
     bool more;
     slice.n = 0;
     more = p->supply.take(p->supply.ctx, RESTORE_SLICE, add_to_slice, &slice);
     p->n_damaged += generation_restore(p->restoring, slice.objects, slice.n);
     for (size_t i = 0; i < slice.n; i++)
         inf_object_unref(slice.objects[i].object);
-    if (more)
+    return !more;
+}
+
+/* If objects can't be used, the copy is not that of its version: only a list is reliable. */
+static void restore_slice(struct pipeline *p)
+{
+    struct reflector *r = &p->reflector;
+    size_t count;
+    if (!(p->supply.move ? move_all(p) : take_slice(p)))
         return;
     count = generation_count(p->restoring);
     log_line(r->log, LOG_INFO, "%s: restored %zu object%s", r->sm.owner, count,
@@ -291,7 +313,8 @@ void pipeline_restore(struct pipeline *p, const struct object_supply *supply, co
     p->resumable = version[0] || why;
     p->restored_us = written_us;
     p->restoring = generation_new(p->store);
-    generation_reserve(p->restoring, supply->count);
+    if (!supply->move)
+        generation_reserve(p->restoring, supply->count);
     dispatch_restored(&p->dispatch);
     reflector_restore(&p->reflector, version, why);
     task_schedule(p->clock, &p->pump);

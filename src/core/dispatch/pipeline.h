@@ -22,6 +22,10 @@
 
 /* Where the objects of an earlier process come from. */
 struct object_supply {
+    /* Moves all of them to a generation for @store at once, see state_stream_move(). NULL: not possible. */
+    bool (*move)(void *ctx, struct inf_store *store, struct generation **ret_generation,
+                 size_t *ret_damaged);
+    /* Else: */
     /* Passes up to @n objects, packed or ordinary, to @each. Their labels are valid until the next call. Returns
      * false when none are left. */
     bool (*take)(void *ctx, size_t n, saved_object_fn *each, void *to);

@@ -126,15 +126,25 @@ struct str object_image_key(struct str image)
 
 const struct inf_object *object_image_load(struct str image, struct pack_dictionary *dictionary)
 {
-    struct image_head head = {0};
-    const char *names = check_image(image, &head);
-    bool packed = names && head.flags & IMAGE_PACKED;
-    struct packed_text text = {.hash = head.hash, .frame_len = head.body_len};
+    struct image_head head;
+    return check_image(image, &head) ? object_image_load_checked(image, dictionary) : NULL;
+}
+
+const struct inf_object *object_image_load_checked(struct str image,
+                                                   struct pack_dictionary *dictionary)
+{
+    struct image_head head;
+    const char *names = image.at + sizeof(head);
+    bool packed;
+    struct packed_text text;
     struct inf_object *o;
     size_t size;
     char *body;
-    if (!names || packed != (dictionary != NULL))
+    memcpy(&head, image.at, sizeof(head));
+    packed = head.flags & IMAGE_PACKED;
+    if (packed != (dictionary != NULL))
         return NULL;
+    text = (struct packed_text){.hash = head.hash, .frame_len = head.body_len};
     size = sizeof(*o) + head.at[PART_TEXT] + (packed ? sizeof(text) : 1) + head.body_len;
     o = packed ? pack_memory_take(dictionary, size) : xmalloc(size);
     *o = (struct inf_object){.refs = 1, .text_len = head.text_len, .packed = packed};

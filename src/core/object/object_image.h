@@ -35,6 +35,10 @@ struct pack_dictionary *object_image_dictionary(const struct inf_object *held);
  * expand it. Returns one reference; NULL if @image is damaged or does not match @dictionary. */
 const struct inf_object *object_image_load(struct str image, struct pack_dictionary *dictionary);
 
+/* The same for an image of which object_image_key() has found that it is not damaged. */
+const struct inf_object *object_image_load_checked(struct str image,
+                                                   struct pack_dictionary *dictionary);
+
 /* The key (core/object/object.h) of the object of @image, borrowed; empty if it is damaged. */
 struct str object_image_key(struct str image);
 

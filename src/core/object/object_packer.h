@@ -38,6 +38,13 @@ struct pack_limits {
     size_t window;   /* objects over which the mean size is observed */
 };
 
+/* The beginning of a text; or, of a restored object, the frame of all of it. */
+struct pack_sample {
+    struct buf bytes;
+    struct pack_dictionary *dictionary; /* of the frame: a reference; NULL: it is a text */
+    size_t text_len;                    /* of the frame */
+};
+
 struct object_packer {
     struct pack_context *context; /* a reference; NULL: nothing is packed */
     struct pack_limits limits;
@@ -49,9 +56,9 @@ struct object_packer {
     unsigned draft_age;            /* objects since then */
     unsigned drafts;               /* so far */
 
-    size_t objects;                       /* in the store */
-    unsigned step;                        /* of growth: the next one */
-    struct buf samples[PACK_SAMPLES_MAX]; /* the beginnings of texts */
+    size_t objects; /* in the store */
+    unsigned step;  /* of growth: the next one */
+    struct pack_sample samples[PACK_SAMPLES_MAX];
     size_t n_samples;
     size_t seen; /* objects that were offered as samples */
     size_t seen_bytes;
@@ -96,9 +103,9 @@ void object_packer_list_ended(struct object_packer *packer, size_t objects);
 bool object_packer_continue(struct object_packer *packer);
 
 /* The store holds @restored, a packed object of an earlier process, as it is. The packer uses the
- * dictionary that most of them have for later objects, and some of them as samples: only these are
- * expanded. Returns false if one of these is damaged. */
-bool object_packer_adopt(struct object_packer *packer, const struct inf_object *restored,
+ * dictionary that most of them have for later objects, and some of them as samples: these are expanded when
+ * another dictionary is made. */
+void object_packer_adopt(struct object_packer *packer, const struct inf_object *restored,
                          size_t objects);
 
 /* Fetches the memory that object_packer_adopt() needs. */

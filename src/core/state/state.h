@@ -35,6 +35,9 @@
 #include "seam/clock.h"
 #include "seam/disk.h"
 
+struct generation;
+struct inf_store;
+
 /*
  * Opens a state on @disk, as inf_state_open(). @key is for hashes that are not written, and the key
  * of a new pack_context if the files have none. Fails as inf_state_open().
@@ -59,10 +62,16 @@ void state_put(struct inf_state_stream *stream, const struct inf_object *object,
 /* Adds the deletion of the object with the key of @object, if the stream has one. */
 void state_delete(struct inf_state_stream *stream, const struct inf_object *object);
 
-/* Hands up to @n objects that were loaded to @take, mostly in the order of their keys; none while they are
- * sorted. Their labels are valid until the next call for the stream.
- * Afterwards the stream is not restored any more if there are no others. Returns whether there are
- * others. @take must not change the stream. */
+/* Moves all objects that were loaded to a generation for @store, which has no objects. Returns false while they
+ * are sorted: then it is called again. If the store holds objects in another form, *@ret_generation is NULL, and
+ * the objects are still there. Else the stream is not restored any more, the caller owns the generation, and the
+ * texts of *@ret_damaged of them are damaged, which is otherwise not set. */
+bool state_stream_move(struct inf_state_stream *stream, struct inf_store *store,
+                       struct generation **ret_generation, size_t *ret_damaged);
+
+/* Hands up to @n objects that were loaded to @take, in the order of their keys; none while they are sorted.
+ * Their labels are valid until the next call for the stream. @take must not change the stream. Returns false if
+ * there were no more: then the stream is not restored any more. */
 bool state_stream_take(struct inf_state_stream *stream, size_t n, saved_object_fn *take, void *ctx);
 
 /* The dictionary of the stream's newest packed object when it was loaded, borrowed while the stream is

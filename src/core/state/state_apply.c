@@ -74,7 +74,7 @@ static void put_loaded(struct inf_state *state, const struct loaded_put *put)
 {
     struct place old;
     segment_live(state, &put->place);
-    old = live_index_load(&put->stream->index, put->hash, put->place, put->object);
+    old = stream_load(put->stream, put->object, put->place);
     segment_dead(state, &old);
 }
 
@@ -90,19 +90,20 @@ static void note_put(struct inf_state *state, struct inf_state_stream *stream, s
                      struct loaded_object object)
 {
     struct loader *l = state->loader;
-    uint64_t hash = state_key_hash(state, object_key(object.object));
-    l->puts[l->n_puts++] = (struct loaded_put){stream, hash, place, object};
-    live_index_prefetch(&stream->index, hash);
+    l->puts[l->n_puts++] = (struct loaded_put){stream, place, object};
+    stream_prefetch(stream, object.hash);
     if (l->n_puts == LOADED_PUTS)
         state_apply_batch_end(state);
 }
 
-static const char *apply_object(struct inf_state *state, const struct record *record,
-                                struct place place)
+/* @hash is that of its key; NULL: the image was not checked. */
+static const char *put_object(struct inf_state *state, const struct record *record,
+                              struct place place, const uint64_t *hash)
 {
     struct inf_state_stream *stream = stream_by_number(state, record->owner);
     struct object_refs refs = object_refs_of(record->number);
     struct state_dictionary *dictionary = NULL;
+    struct pack_dictionary *needed;
     struct loaded_object loaded = {0};
     const char *wrong;
     if (!stream)
@@ -116,9 +117,12 @@ static const char *apply_object(struct inf_state *state, const struct record *re
     loaded.labels = label_list_get(&state->loader->labels, refs.labels);
     if (refs.labels && !loaded.labels)
         return "object with unknown labels";
-    loaded.object = object_image_load(record->body, dictionary ? dictionary->dictionary : NULL);
+    needed = dictionary ? dictionary->dictionary : NULL;
+    loaded.object = hash ? object_image_load_checked(record->body, needed)
+                         : object_image_load(record->body, needed);
     if (!loaded.object)
         return "damaged object";
+    loaded.hash = hash ? *hash : state_key_hash(state, object_key(loaded.object));
     label_set_ref(loaded.labels);
     note_put(state, stream, place, loaded);
     if (dictionary && stream->newest_dictionary != dictionary->dictionary) {
@@ -126,6 +130,18 @@ static const char *apply_object(struct inf_state *state, const struct record *re
         stream->newest_dictionary = pack_dictionary_ref(dictionary->dictionary);
     }
     return NULL;
+}
+
+static const char *apply_object(struct inf_state *state, const struct record *record,
+                                struct place place)
+{
+    return put_object(state, record, place, NULL);
+}
+
+const char *state_apply_checked(struct inf_state *state, const struct record *record,
+                                struct place place, uint64_t hash)
+{
+    return put_object(state, record, place, &hash);
 }
 
 static const char *apply_tombstone(struct inf_state *state, const struct record *record,
@@ -136,7 +152,7 @@ static const char *apply_tombstone(struct inf_state *state, const struct record 
     (void)place;
     if (!stream)
         return "deletion in an unknown stream";
-    old = live_index_remove(&stream->index, state_key_hash(state, record->body));
+    old = stream_remove_place(stream, record->body);
     segment_dead(state, &old);
     return NULL;
 }
@@ -261,6 +277,7 @@ const char *state_apply_end(struct inf_state *state)
     list_for_each_safe(node, &state->streams) {
         struct inf_state_stream *stream = container_of(node, struct inf_state_stream, node);
         stream->restored = true;
+        live_index_expect(&stream->index, 0, NULL);
         if (!stream->rebuilding)
             continue;
         log_line(&state->log, LOG_WARN,

@@ -60,6 +60,20 @@ static const char *check_batch_end(struct inf_state *state, const struct record 
     return NULL;
 }
 
+/* Whether the pool has checked the object whose record is at @offset. */
+static bool is_checked(struct loader *l, uint32_t offset, uint64_t *ret_hash)
+{
+    struct checked_image image;
+    if (l->images.len - l->next_image < sizeof(image))
+        return false;
+    memcpy(&image, l->images.bytes + l->next_image, sizeof(image));
+    if (image.offset != offset)
+        return false;
+    l->next_image += sizeof(image);
+    *ret_hash = image.hash;
+    return true;
+}
+
 /* Applies the record at `at`, which is not damaged. The next one is fetched meanwhile: the pool has it in the
  * cache of another processor. */
 static const char *apply_next(struct inf_state *state)
@@ -68,6 +82,7 @@ static const char *apply_next(struct inf_state *state)
     struct place place = {.segment = state->newest, .offset = (uint32_t)l->at};
     struct record record;
     const char *wrong;
+    uint64_t hash;
     size_t size;
     record_peek(loader_bytes(l, l->at), &record, &size);
     for (size_t i = 0; i < RECORD_PREFETCH && l->at + size + i < l->have; i += CACHE_LINE)
@@ -87,6 +102,8 @@ static const char *apply_next(struct inf_state *state)
         return wrong;
     }
     l->records++;
+    if (record.type == RECORD_OBJECT && is_checked(l, place.offset, &hash))
+        return state_apply_checked(state, &record, place, hash);
     return state_apply(state, &record, place);
 }
 

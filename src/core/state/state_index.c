@@ -1,7 +1,8 @@
 /*
  * state_index.c - open addressing with linear probing in 32 shards. A slot takes 20 bytes; shards
- * are between 3/8 and 3/4 full. The numbers of loaded objects are in an array beside the slots that
- * exists only while there are any.
+ * are between 3/8 and 3/4 full. The numbers of listed objects are in an array beside the slots that
+ * exists only while there are any. Slots are in memory of malloc(), or while a state is loaded in regions of
+ * base/page_pool.h.
  */
 #include "core/state/state_index.h"
 
@@ -9,9 +10,11 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/page_pool.h"
 
 enum {
     FIRST_CAP = 8,
+    SHARD_EXPECTED_MAX = 1 << 16, /* LIMIT: slots that are allocated for what is only expected */
 };
 
 static struct index_shard *shard_of(struct live_index *index, uint64_t hash)
@@ -40,11 +43,61 @@ static void *zeroed(size_t count, size_t size)
     return memset(xmalloc(count * size), 0, count * size);
 }
 
-static void shard_grow(struct index_shard *shard)
+/* A block with room for @bytes, from 1; 0: there is none. */
+static uint32_t find_block(struct live_index *index, size_t bytes)
+{
+    for (uint32_t i = 0; index->stock && bytes <= REGION_SIZE && i < INDEX_SHARDS; i++) {
+        struct index_block *block = &index->blocks[i];
+        if (!block->region) {
+            block->region = page_stock_take(index->stock);
+            block->used = 0;
+        }
+        if (!block->region)
+            break;
+        if (REGION_SIZE - block->used >= bytes)
+            return i + 1;
+    }
+    return 0;
+}
+
+/* Huge pages of regions have their memory already, and one entry in the cache of address translations instead of
+ * 512. Gain: 6 of 67 ms of the loop's CPU time for 100,000 objects (bench_state start). */
+static void take_slots(struct live_index *index, struct index_shard *shard)
+{
+    size_t bytes = shard->cap * sizeof(*shard->slots);
+    struct index_block *block;
+    shard->block = find_block(index, bytes);
+    if (!shard->block) {
+        shard->slots = zeroed(shard->cap, sizeof(*shard->slots));
+        return;
+    }
+    block = &index->blocks[shard->block - 1];
+    shard->slots = (void *)((char *)page_region_memory(block->region) + block->used);
+    block->used += bytes;
+    block->shards++;
+}
+
+static void give_slots(struct live_index *index, struct index_shard *shard)
+{
+    struct index_block *block;
+    if (!shard->block) {
+        free(shard->slots);
+        return;
+    }
+    block = &index->blocks[shard->block - 1];
+    if (--block->shards)
+        return;
+    page_region_free(block->region);
+    block->region = NULL;
+}
+
+static void shard_grow(struct live_index *index, struct index_shard *shard)
 {
     struct index_shard old = *shard;
     shard->cap = old.cap ? old.cap * 2 : FIRST_CAP;
-    shard->slots = zeroed(shard->cap, sizeof(*shard->slots));
+    if (shard->cap < index->shard_min)
+        shard->cap = index->shard_min;
+    take_slots(index, shard);
     shard->loaded = old.loaded ? zeroed(shard->cap, sizeof(*shard->loaded)) : NULL;
     for (uint32_t i = 0; i < old.cap; i++) {
         uint32_t to;
@@ -55,13 +108,13 @@ static void shard_grow(struct index_shard *shard)
         if (old.loaded)
             shard->loaded[to] = old.loaded[i];
     }
-    free(old.slots);
+    give_slots(index, &old);
     free(old.loaded);
 }
 
-/* ---- loaded objects ---- */
+/* ---- listed objects ---- */
 
-/* Releases the loaded object of slot @i, if it was not taken. */
+/* Releases the listed object of slot @i, if it was not taken. */
 static void drop_loaded(struct live_index *index, struct index_shard *shard, uint32_t i)
 {
     if (!shard->loaded || !shard->loaded[i])
@@ -84,6 +137,16 @@ bool live_index_take(struct live_index *index, struct loaded_object *ret_object)
 
 /* ---- places ---- */
 
+/* Shards are of about the same size: an eighth more is enough. A small index needs no region. */
+void live_index_expect(struct live_index *index, size_t count, struct page_stock *stock)
+{
+    size_t used = count / INDEX_SHARDS / 8 * 9, cap = FIRST_CAP;
+    while (cap / 4 * 3 < used && cap < SHARD_EXPECTED_MAX)
+        cap *= 2;
+    index->shard_min = stock ? (uint32_t)cap : 0;
+    index->stock = cap * INDEX_SHARDS * sizeof(struct index_slot) >= REGION_SIZE / 2 ? stock : NULL;
+}
+
 struct place *live_index_find(struct live_index *index, uint64_t hash)
 {
     struct index_shard *shard = shard_of(index, hash);
@@ -94,41 +157,30 @@ struct place *live_index_find(struct live_index *index, uint64_t hash)
     return shard->slots[i].place.segment ? &shard->slots[i].place : NULL;
 }
 
-/* The slot of @hash, which is made if it does not exist. */
-static uint32_t put_place(struct live_index *index, struct index_shard *shard, uint64_t hash,
-                          struct place place, struct place *ret_old)
-{
-    uint32_t i;
-    if (shard->used + 1 > shard->cap / 4 * 3)
-        shard_grow(shard);
-    i = shard_seek(shard, hash);
-    *ret_old = shard->slots[i].place;
-    shard->slots[i] = (struct index_slot){{(uint32_t)hash, (uint32_t)(hash >> 32)}, place};
-    drop_loaded(index, shard, i);
-    if (!ret_old->segment) {
-        shard->used++;
-        index->count++;
-    }
-    return i;
-}
-
 struct place live_index_put(struct live_index *index, uint64_t hash, struct place place)
-{
-    struct place old;
-    put_place(index, shard_of(index, hash), hash, place, &old);
-    return old;
-}
-
-struct place live_index_load(struct live_index *index, uint64_t hash, struct place place,
-                             struct loaded_object object)
 {
     struct index_shard *shard = shard_of(index, hash);
     struct place old;
-    uint32_t i = put_place(index, shard, hash, place, &old);
+    uint32_t i;
+    if (shard->used + 1 > shard->cap / 4 * 3)
+        shard_grow(index, shard);
+    i = shard_seek(shard, hash);
+    old = shard->slots[i].place;
+    shard->slots[i] = (struct index_slot){{(uint32_t)hash, (uint32_t)(hash >> 32)}, place};
+    drop_loaded(index, shard, i);
+    if (!old.segment) {
+        shard->used++;
+        index->count++;
+    }
+    return old;
+}
+
+void live_index_list(struct live_index *index, struct loaded_object object)
+{
+    struct index_shard *shard = shard_of(index, object.hash);
     if (!shard->loaded)
         shard->loaded = zeroed(shard->cap, sizeof(*shard->loaded));
-    shard->loaded[i] = loaded_list_add(&index->loaded, object);
-    return old;
+    shard->loaded[shard_seek(shard, object.hash)] = loaded_list_add(&index->loaded, object);
 }
 
 void live_index_prefetch(struct live_index *index, uint64_t hash)
@@ -202,7 +254,7 @@ struct loaded_list live_index_clear(struct live_index *index)
     struct loaded_list loaded = index->loaded;
     for (int s = 0; s < INDEX_SHARDS; s++) {
         free(index->shards[s].loaded);
-        free(index->shards[s].slots);
+        give_slots(index, &index->shards[s]);
     }
     *index = (struct live_index){0};
     return loaded;

@@ -6,7 +6,7 @@
  * keyed, so that no peer can choose such keys; by chance it happens among a million objects with a
  * probability of 3 in 10^8.
  *
- * While a stream is restored, the index also holds its loaded objects, until they are taken
+ * While a stream is restored, the index also knows which of its loaded objects are listed, until they are taken
  * (state_loaded.h).
  */
 #ifndef CORE_STATE_INDEX_H
@@ -17,6 +17,9 @@
 #include <stdint.h>
 
 #include "core/state/state_loaded.h"
+
+struct page_region;
+struct page_stock;
 
 enum {
     INDEX_SHARDS = 32, /* each grows alone, so that no step takes long */
@@ -40,23 +43,39 @@ struct index_shard {
         *loaded;  /* of each slot: its number in the list of loaded objects, from 1; NULL: none */
     uint32_t cap; /* a power of two, or 0 */
     uint32_t used;
+    uint32_t block; /* that has `slots`, from 1; 0: malloc() */
+};
+
+/* Memory of several shards. It is freed with the last one that has left it. */
+struct index_block {
+    struct page_region *region; /* NULL: not used */
+    size_t used;                /* bytes */
+    unsigned shards;
 };
 
 /* A zeroed struct is empty. */
 struct live_index {
     struct index_shard shards[INDEX_SHARDS];
     size_t count;
+    uint32_t shard_min;       /* slots that a shard gets when it grows; 0: twice as many */
+    struct page_stock *stock; /* of live_index_expect() */
+    struct index_block blocks[INDEX_SHARDS];
     struct loaded_list loaded;
 };
+
+/* About @count places are expected: a shard that grows gets room for its part of them at once, in regions of
+ * @stock, if there are any. @stock is borrowed until this is called with NULL. */
+void live_index_expect(struct live_index *index, size_t count, struct page_stock *stock);
 
 /* The place under @hash, or NULL; valid until the next change. */
 struct place *live_index_find(struct live_index *index, uint64_t hash);
 
-/* Sets the place under @hash. Returns the place it had before; segment 0: none. A loaded object is
- * released. live_index_load() also adds a loaded object (takes over its references). */
+/* Sets the place under @hash. Returns the place it had before; segment 0: none. A listed object is
+ * released. */
 struct place live_index_put(struct live_index *index, uint64_t hash, struct place place);
-struct place live_index_load(struct live_index *index, uint64_t hash, struct place place,
-                             struct loaded_object object);
+
+/* Lists the loaded object whose place was put under its hash just now (takes over its references). */
+void live_index_list(struct live_index *index, struct loaded_object object);
 
 /* Fetches the memory that a put under @hash needs. */
 void live_index_prefetch(struct live_index *index, uint64_t hash);
@@ -64,8 +83,8 @@ void live_index_prefetch(struct live_index *index, uint64_t hash);
 /* Removes it; returns the place it had. */
 struct place live_index_remove(struct live_index *index, uint64_t hash);
 
-/* Takes the next loaded object, with its references. Returns false if there are no more; then their
- * list was freed. */
+/* Takes the next listed object, with its references, when all are sorted. Returns false if there are no
+ * more; then their list was freed. */
 bool live_index_take(struct live_index *index, struct loaded_object *ret_object);
 
 /* Calls @visit for each place. */
@@ -74,7 +93,7 @@ void live_index_visit(const struct live_index *index,
 
 size_t live_index_memory(const struct live_index *index);
 
-/* Frees everything but the loaded objects, which it returns; it is empty afterwards. */
+/* Frees everything but the listed objects, which it returns; it is empty afterwards. */
 struct loaded_list live_index_clear(struct live_index *index);
 
 #endif

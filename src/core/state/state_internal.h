@@ -8,8 +8,9 @@
  *     state_apply.c      applies one record              state_labels.c   label sets of objects
  *     state_suspend.c    errors, and the return          state_io.c       operations on files
  *     state_compact.c    removes old files               state_segment.c  which files there are
- *     state_index.c      where records are               state_loaded.c   objects that were loaded
+ *     state_index.c      where records are               state_loaded.c   loaded out of order
  *     state_order.c      sorts these                     state_verify.c   checks records on the pool
+ *     state_restore.c    collects and returns them
  */
 #ifndef CORE_STATE_INTERNAL_H
 #define CORE_STATE_INTERNAL_H
@@ -93,9 +94,8 @@ struct inf_state_stream {
     bool restored;
     bool rebuilding; /* incomplete until the next position */
     struct live_index index;
-    struct buf
-        taken; /* of struct label_set *: references, of the objects of the last state_stream_take() */
-    struct object_packer packer;               /* of ordinary objects */
+    struct inf_store *loaded;    /* the loaded objects but those that `index` lists; NULL: none */
+    struct object_packer packer; /* of ordinary objects */
     struct pack_dictionary *newest_dictionary; /* of loaded objects: a reference, or NULL */
 };
 
@@ -355,6 +355,22 @@ bool cleaner_busy(const struct inf_state *state);
 void cleaner_free(struct inf_state *state);
 void suspend_init(struct inf_state *state);
 
+/* ---- state_restore.c ---- */
+
+/* Adds an object that was loaded (takes over its references) at @place. Returns the place that the
+ * object with its key had. */
+struct place stream_load(struct inf_state_stream *stream, struct loaded_object object,
+                         struct place place);
+
+/* About @count objects will be loaded: room for them is made at once. */
+void stream_expect(struct inf_state_stream *stream, size_t count);
+
+/* Fetches the memory that a load under @hash needs. */
+void stream_prefetch(struct inf_state_stream *stream, uint64_t hash);
+
+/* Removes the object with that key from those that were loaded. */
+void stream_unload(struct inf_state_stream *stream, struct str key, uint64_t hash);
+
 /* ---- state_stream.c, state_queue.c ---- */
 
 uint64_t state_key_hash(const struct inf_state *state, struct str key);
@@ -364,6 +380,11 @@ void stream_define(struct inf_state_stream *stream); /* adds its definition to t
 void stream_put_position(struct inf_state_stream *stream); /* if it has one */
 void stream_forget(struct inf_state_stream *stream);       /* its objects */
 void stream_free(struct inf_state_stream *stream);
+
+/* Sets or removes the place of the object with @key; one that was loaded is released. The place that it had
+ * goes to the caller, who reports it dead. */
+struct place stream_put_place(struct inf_state_stream *stream, struct str key, struct place place);
+struct place stream_remove_place(struct inf_state_stream *stream, struct str key);
 void streams_init(struct inf_state *state);
 void streams_free_discarded(struct inf_state *state); /* all at once */
 

@@ -20,7 +20,8 @@ enum {
     PIECE = 512 * 1024,
     BUFFER = 4 * 1024 * 1024,          /* for pieces and their batch, unless that is larger */
     SLICE = 32,                        /* records between two looks at the budget */
-    REGIONS_FROM = 4 * 1024 * 1024,    /* bytes of objects; fewer need no prepared memory */
+    REGIONS_FROM = 2 * 1024 * 1024,    /* bytes of objects; fewer need no prepared memory */
+    EXPECT_FROM = 4 * 1024 * 1024,     /* bytes of records that are like the later ones */
     REGIONS_MAX = 4,                   /* that wait to be used */
     SEGMENT_MAX = 1024 * 1024 * 1024,  /* LIMIT: bytes of a segment */
     DICTIONARY_MAX = 16 * 1024 * 1024, /* LIMIT: bytes of a dictionary */
@@ -113,6 +114,20 @@ static void end_segment(struct inf_state *state)
     state_io_close(loader_start_io(state), fd, on_segment_closed);
 }
 
+/* After a part of the first segment, as if all segments were alike, and the last one half full. Gain over maps that
+ * grow step by step: 9 of 69 ms of the loop's CPU time for 100,000 objects (bench_state start). */
+static void expect_objects(struct inf_state *state)
+{
+    struct loader *l = state->loader;
+    size_t segments = count_of(&l->segments);
+    uint64_t all = l->size * segments - (segments > 1 ? l->size / 2 : 0);
+    l->expecting = true;
+    list_for_each(node, &state->streams) {
+        struct inf_state_stream *stream = container_of(node, struct inf_state_stream, node);
+        stream_expect(stream, (size_t)(stream->index.count * all / l->at));
+    }
+}
+
 static void read_piece(struct inf_state *state);
 
 static void on_decode(struct task *task)
@@ -130,6 +145,8 @@ static void on_decode(struct task *task)
             break;
         }
     }
+    if (!l->expecting && l->at >= EXPECT_FROM)
+        expect_objects(state);
     if (wrong) {
         l->torn = true;
         state_set_reason(state, "segment %u at byte %zu: %s", state->newest, l->at, wrong);
@@ -140,6 +157,14 @@ static void on_decode(struct task *task)
         loader_discard(state);
     else if (l->at >= l->size || l->torn)
         end_segment(state);
+}
+
+/* Those of a batch wait for its end. */
+static void take_images(struct loader *l)
+{
+    buf_consume(&l->images, l->next_image);
+    l->next_image = 0;
+    buf_put(&l->images, (const char *)l->checked, l->work.n_images * sizeof(*l->checked));
 }
 
 static void take_region(struct inf_state *state)
@@ -161,6 +186,7 @@ static void on_piece(struct inf_state *state, int64_t result)
         l->complete = l->verified + l->work.complete;
     l->verified += l->work.verified;
     l->bad = l->work.bad;
+    take_images(l);
     take_region(state);
     if (result == 0)
         l->size = l->have; /* the file was shortened */
@@ -189,8 +215,12 @@ static void read_piece(struct inf_state *state)
     struct loader *l = state->loader;
     size_t len = l->size - l->have < PIECE ? l->size - l->have : PIECE;
     make_room(l, len);
-    l->work = (struct piece_work){
-        .bytes = l->bytes + (l->verified - l->base), .have = l->have - l->verified, .bad = l->bad};
+    l->work = (struct piece_work){.key = state->key,
+                                  .offset = l->verified,
+                                  .bytes = l->bytes + (l->verified - l->base),
+                                  .have = l->have - l->verified,
+                                  .bad = l->bad,
+                                  .images = l->checked};
     if (l->total > REGIONS_FROM && pack_memory_stock(state->context)->count < REGIONS_MAX)
         l->work.region = page_region_new();
     state_io_read_and_work(loader_start_io(state), state->load_fd, l->bytes + (l->have - l->base),
@@ -255,6 +285,8 @@ static void on_stat(struct inf_state *state, int64_t result)
         return;
     }
     l->size = size;
+    buf_clear(&l->images);
+    l->next_image = 0;
     l->base = l->have = l->verified = l->complete = l->batch = l->at = 0;
     l->bad = false;
     l->records = 0;
@@ -346,6 +378,7 @@ void loader_free(struct inf_state *state)
     buf_free(&l->segments);
     buf_free(&l->dictionaries);
     free(l->bytes);
+    buf_free(&l->images);
     page_region_free(l->work.region);
     for (unsigned i = 0; i < l->n_puts; i++) {
         inf_object_unref(l->puts[i].object.object);

@@ -16,7 +16,6 @@ enum {
  * to be fetched. */
 struct loaded_put {
     struct inf_state_stream *stream;
-    uint64_t hash;
     struct place place;
     struct loaded_object object;
 };
@@ -46,7 +45,11 @@ struct loader {
     uint32_t oldest;          /* that the last batch needs */
     struct label_list labels; /* that the file has defined */
     struct piece_work work;   /* of the piece that is read */
-    uint64_t total;           /* bytes of segments that were read */
+    struct buf images;        /* of struct checked_image: of the pieces that were read */
+    struct checked_image checked[PIECE_IMAGES]; /* of the piece that is read */
+    size_t next_image;                          /* bytes of `images` before the next one */
+    uint64_t total;                             /* bytes of segments that were read */
+    bool expecting;                             /* streams know how many objects to expect */
     struct loaded_put puts[LOADED_PUTS];
     unsigned n_puts;
 };
@@ -86,6 +89,10 @@ bool segment_decode_next(struct inf_state *state, const char **ret_wrong);
 
 /* Applies a record of a complete batch. Returns NULL, or what is wrong with it. */
 const char *state_apply(struct inf_state *state, const struct record *record, struct place place);
+
+/* The same for an object whose image is not damaged; @hash is that of its key. */
+const char *state_apply_checked(struct inf_state *state, const struct record *record,
+                                struct place place, uint64_t hash);
 
 /* All records of the batch were applied. */
 void state_apply_batch_end(struct inf_state *state);

@@ -1,13 +1,11 @@
 /*
- * state_loaded.h - the loaded objects of a stream, until they are taken: in the order of their keys.
+ * state_loaded.h - loaded objects of a stream whose keys are not in order, until they are taken in that order.
  *
- * A store adds an object after all others at once; anywhere else it has to compare its key with those of
- * some 17 objects, none of which is in a cache of the processor: 100,000 changed objects take 310 ms to
- * restore in the order of the files, and 130 ms sorted (test/bench/bench_state.c).
- *
- * The objects are listed in the order of the files, which is also their order in memory. Mostly that is the
- * order of a list of the server with later changes after it. So only the objects that are `behind`, because
- * another one with a higher key is before them, are sorted (state_order.h); taking merges them with the others.
+ * While a state is loaded, its objects are added to a store in the order of the files (state_apply.c). A store adds
+ * an object after all others at once; anywhere else it has to compare its key with those of some 17 objects, none of
+ * which is in a cache of the processor: 100,000 changed objects take 310 ms to restore in the order of the files,
+ * and 130 ms sorted (test/bench/bench_state.c). So a new object that is behind another one with a higher key is
+ * kept here, sorted when all are loaded (state_order.h), and added then.
  */
 #ifndef CORE_STATE_LOADED_H
 #define CORE_STATE_LOADED_H
@@ -31,22 +29,17 @@ enum {
 struct loaded_object {
     const struct inf_object *object; /* a reference; NULL: taken, replaced or deleted */
     struct label_set *labels;        /* a reference; NULL: unknown */
+    uint64_t hash;                   /* state_key_hash() */
 };
 
 /* A zeroed struct is empty. */
 struct loaded_list {
-    struct loaded_object *objects;
+    struct loaded_object
+        *objects; /* in the order of the files, which is also their order in memory */
     size_t len, cap;
-    size_t count;                     /* of objects that were not taken */
-    const struct inf_object *highest; /* a reference; no key is after its key */
-    uint32_t *behind;                 /* indexes of objects, ascending */
-    size_t n_behind, behind_cap;
-    struct key_order order; /* of those */
-
-    /* taking */
-    size_t next;        /* all objects before it were taken, or are behind */
-    size_t next_behind; /* all of `behind` before it are before `next` */
-    size_t next_sorted; /* all of `order` before it were taken */
+    size_t count; /* of objects that were not taken */
+    struct key_order order;
+    size_t next; /* all of `order` before it were taken */
 };
 
 /* Takes over the references. Returns the number of the object, from 1. */
@@ -58,7 +51,7 @@ void loaded_list_release(struct loaded_list *list, uint32_t number);
 /* Sorts in steps of about @n objects. Returns true when that is done. */
 bool loaded_list_sort_some(struct loaded_list *list, size_t n);
 
-/* Takes the next object, with its references. Returns false if there are no more. */
+/* Takes the next object of a sorted list, with its references. Returns false if there are no more. */
 bool loaded_list_take(struct loaded_list *list, struct loaded_object *ret_object);
 
 /* Frees at most @n objects. Returns true when all are freed, and the list with them. */

@@ -25,7 +25,7 @@ void key_order_free(struct key_order *order)
 /* The object to sort at @at; NULL: it was released. */
 static const struct inf_object *object_at(const struct loaded_list *list, size_t at)
 {
-    return list->objects[list->behind[at]].object;
+    return list->objects[at].object;
 }
 
 /* What was needed to sort is freed before the store needs memory for the objects. */
@@ -56,18 +56,18 @@ static void look_at_one(struct key_order *o, const struct loaded_list *list)
 {
     const struct inf_object *object = object_at(list, o->at);
     const struct inf_object *before = o->previous == SIZE_MAX ? NULL : object_at(list, o->previous);
-    if (o->at + LOADED_PREFETCH < list->n_behind)
+    if (o->at + LOADED_PREFETCH < list->len)
         __builtin_prefetch(object_at(list, o->at + LOADED_PREFETCH));
     if (object && before)
         o->common = common_bytes(object_key(object), object_key(before), o->common);
     if (object)
         o->previous = o->at;
-    if (++o->at < list->n_behind)
+    if (++o->at < list->len)
         return;
     o->phase = ORDER_COPYING;
     o->at = 0;
-    o->items = xcalloc(list->n_behind, sizeof(*o->items));
-    o->spare = xcalloc(list->n_behind, sizeof(*o->spare));
+    o->items = xcalloc(list->len, sizeof(*o->items));
+    o->spare = xcalloc(list->len, sizeof(*o->spare));
 }
 
 /* ---- copying ---- */
@@ -92,9 +92,9 @@ static void copy_one(struct key_order *o, const struct loaded_list *list)
     if (object) {
         struct str key = object_key(object);
         o->items[o->count++] = (struct order_item){
-            {key_word(key, o->common), key_word(key, o->common + 8)}, list->behind[o->at]};
+            {key_word(key, o->common), key_word(key, o->common + 8)}, (uint32_t)o->at};
     }
-    if (++o->at < list->n_behind)
+    if (++o->at < list->len)
         return;
     if (o->count < 2) {
         end_order(o);
@@ -157,7 +157,7 @@ static void merge_one(struct key_order *o, const struct loaded_list *list)
 static void begin_order(struct key_order *o, const struct loaded_list *list)
 {
     *o = (struct key_order){.phase = ORDER_LOOKING, .previous = SIZE_MAX, .common = SIZE_MAX};
-    if (!list->n_behind)
+    if (!list->len)
         end_order(o);
 }
 

@@ -1,5 +1,5 @@
 /*
- * state_order.h - sorts loaded objects by their keys: those that are behind others in a file (state_loaded.h).
+ * state_order.h - sorts loaded objects by their keys: those of a list (state_loaded.h).
  *
  * In small steps, by merging, in memory of its own: 16 bytes of each key are compared there, after the bytes
  * that all keys have in common.
@@ -32,7 +32,7 @@ struct key_order {
     uint32_t *numbers; /* the result: indexes in the list; NULL: not sorted yet */
     struct order_item *items, *spare;
     size_t count;
-    size_t at;               /* which one of `behind`; or the pair of runs that is merged */
+    size_t at;               /* which object; or the pair of runs that is merged */
     size_t previous;         /* ORDER_LOOKING: the object before; SIZE_MAX: none */
     size_t common;           /* bytes that all keys begin with */
     size_t width;            /* of a run */

@@ -24,10 +24,17 @@ _Static_assert(sizeof(struct record_head) == RECORD_HEAD, "the head has no paddi
 
 const char record_magic[8] = {'i', 'n', 'f', 's', 't', 'a', 't', 'e'};
 
-static uint32_t record_crc(const char *record, size_t len)
+/* What the checksum of a record is computed from. */
+static struct str checked_bytes(const char *record, size_t len)
 {
     size_t skip = offsetof(struct record_head, type);
-    return checksum(record + skip, len - skip);
+    return (struct str){record + skip, len - skip};
+}
+
+static uint32_t record_crc(const char *record, size_t len)
+{
+    struct str checked = checked_bytes(record, len);
+    return checksum(checked.at, checked.len);
 }
 
 size_t record_begin(struct buf *out, const struct record *record)
@@ -77,18 +84,52 @@ enum record_result record_peek(struct str bytes, struct record *ret_record, size
     return RECORD_OK;
 }
 
-enum record_result record_read(struct str bytes, struct record *ret_record, size_t *ret_size)
+static bool has_checksum(const char *record, uint32_t checksum)
 {
     struct record_head head;
+    memcpy(&head, record, sizeof(head));
+    return head.crc == checksum && !head.zero;
+}
+
+enum record_result record_read(struct str bytes, struct record *ret_record, size_t *ret_size)
+{
     struct record record;
     size_t size;
     enum record_result result = record_peek(bytes, &record, &size);
     if (result != RECORD_OK)
         return result;
-    memcpy(&head, bytes.at, sizeof(head));
-    if (head.crc != record_crc(bytes.at, size) || head.zero)
+    if (!has_checksum(bytes.at, record_crc(bytes.at, size)))
         return RECORD_BAD;
     *ret_record = record;
     *ret_size = size;
     return RECORD_OK;
+}
+
+/* The size of a damaged record may lead to others that are none: they do not count. */
+enum record_result record_read_group(struct str bytes, struct record_group *ret_group)
+{
+    enum record_result result = RECORD_OK;
+    struct str checked[3] = {{"", 0}, {"", 0}, {"", 0}};
+    const char *records[3] = {0};
+    uint32_t sums[3];
+    unsigned n = 0;
+    *ret_group = (struct record_group){0};
+    for (; n < 3; n++) {
+        struct record record;
+        size_t size;
+        result = record_peek(bytes, &record, &size);
+        if (result != RECORD_OK)
+            break;
+        records[n] = bytes.at;
+        checked[n] = checked_bytes(bytes.at, size);
+        ret_group->types[n] = record.type;
+        ret_group->sizes[n] = size;
+        bytes.at += size;
+        bytes.len -= size;
+    }
+    checksum_of_three(checked, sums);
+    for (; ret_group->count < n; ret_group->count++)
+        if (!has_checksum(records[ret_group->count], sums[ret_group->count]))
+            return RECORD_BAD;
+    return result;
 }

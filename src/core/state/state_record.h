@@ -117,6 +117,17 @@ enum record_result {
     RECORD_BAD,   /* damaged */
 };
 
+/* Up to three records at the beginning of some bytes that are not damaged. */
+struct record_group {
+    unsigned count;
+    enum record_type types[3];
+    size_t sizes[3];
+};
+
+/* Finds them; their checksums are computed together. Returns what is after them: RECORD_OK if that is not known
+ * yet. */
+enum record_result record_read_group(struct str bytes, struct record_group *ret_group);
+
 /* Reads the record at the beginning of @bytes. Its body is borrowed from there. record_peek() does not
  * check the CRC, for records that were read before. */
 enum record_result record_peek(struct str bytes, struct record *ret_record, size_t *ret_size);

@@ -10,10 +10,10 @@
 #include "core/object/object.h"
 #include "core/object/object_image.h"
 #include "core/state/state_internal.h"
+#include "core/store/store.h"
 
 enum {
     DISCARD_SLICE = 64, /* objects freed between two looks at the budget */
-    SORT_SLICE = 1024,  /* objects sorted between two of them: 30 to 100 us */
 };
 
 uint64_t state_key_hash(const struct inf_state *state, struct str key)
@@ -58,15 +58,18 @@ static void count_dead(void *ctx, const struct place *place)
 struct discarded_objects {
     struct list node;
     struct loaded_list list;
+    struct inf_store *store; /* NULL: it is freed */
 };
 
-static void discard_objects(struct inf_state *state, struct loaded_list list)
+static void discard_objects(struct inf_state *state, struct loaded_list list,
+                            struct inf_store *store)
 {
     struct discarded_objects *discarded;
-    if (!list.objects)
+    if (!list.objects && !store)
         return;
     discarded = NEW(struct discarded_objects);
     discarded->list = list;
+    discarded->store = store;
     list_push(&state->discarded, &discarded->node);
     task_schedule(state->clock, &state->discard_task);
 }
@@ -78,7 +81,9 @@ static bool free_discarded(struct inf_state *state, size_t n)
     if (list_empty(&state->discarded))
         return false;
     first = container_of(state->discarded.next, struct discarded_objects, node);
-    if (loaded_list_free_some(&first->list, n)) {
+    if (first->store && store_free_some(first->store, n)) {
+        first->store = NULL;
+    } else if (!first->store && loaded_list_free_some(&first->list, n)) {
         list_remove(&first->node);
         free(first);
     }
@@ -109,23 +114,11 @@ void streams_init(struct inf_state *state)
     task_init(&state->discard_task, PHASE_PUMP, on_discard);
 }
 
-/* The label sets of objects that were taken. */
-static void release_taken(struct inf_state_stream *stream)
-{
-    for (size_t at = 0; at < stream->taken.len; at += sizeof(struct label_set *)) {
-        struct label_set *set;
-        memcpy(&set, stream->taken.bytes + at, sizeof(set));
-        label_set_unref(set);
-    }
-    buf_clear(&stream->taken);
-}
-
 void stream_forget(struct inf_state_stream *stream)
 {
     live_index_visit(&stream->index, count_dead, stream->state);
-    discard_objects(stream->state, live_index_clear(&stream->index));
-    release_taken(stream);
-    buf_free(&stream->taken);
+    discard_objects(stream->state, live_index_clear(&stream->index), stream->loaded);
+    stream->loaded = NULL;
     page_stock_clear(
         pack_memory_stock(stream->state->context)); /* of a stream that is not restored */
     pack_dictionary_unref(stream->newest_dictionary);
@@ -313,6 +306,20 @@ static struct place put_record(struct inf_state_stream *stream, const struct inf
     return place;
 }
 
+struct place stream_put_place(struct inf_state_stream *stream, struct str key, struct place place)
+{
+    uint64_t hash = state_key_hash(stream->state, key);
+    stream_unload(stream, key, hash);
+    return live_index_put(&stream->index, hash, place);
+}
+
+struct place stream_remove_place(struct inf_state_stream *stream, struct str key)
+{
+    uint64_t hash = state_key_hash(stream->state, key);
+    stream_unload(stream, key, hash);
+    return live_index_remove(&stream->index, hash);
+}
+
 void state_put(struct inf_state_stream *stream, const struct inf_object *object,
                const struct str *labels)
 {
@@ -331,7 +338,7 @@ void state_put(struct inf_state_stream *stream, const struct inf_object *object,
         inf_object_unref(ordinary);
     }
     segment_live(state, &place);
-    old = live_index_put(&stream->index, state_key_hash(state, object_key(object)), place);
+    old = stream_put_place(stream, object_key(object), place);
     segment_dead(state, &old);
 }
 
@@ -343,37 +350,10 @@ void state_delete(struct inf_state_stream *stream, const struct inf_object *obje
     struct place old;
     if (!is_recording(state))
         return;
-    old = live_index_remove(&stream->index, state_key_hash(state, record.body));
+    old = stream_remove_place(stream, record.body);
     if (!old.segment)
         return;
     segment_dead(state, &old);
     if (!MUTANT("state: tombstone lost"))
         writer_put(state, &record);
-}
-
-/* ---- loaded objects ---- */
-
-bool state_stream_take(struct inf_state_stream *stream, size_t n, saved_object_fn *take, void *ctx)
-{
-    struct loaded_object loaded;
-    if (!loaded_list_sort_some(&stream->index.loaded, SORT_SLICE))
-        return true;
-    release_taken(stream);
-    for (; n > 0 && live_index_take(&stream->index, &loaded); n--) {
-        take(ctx, loaded.object, loaded.labels ? &loaded.labels->text : NULL);
-        buf_put(&stream->taken, (const char *)&loaded.labels, sizeof(struct label_set *));
-    }
-    if (stream->index.loaded.count)
-        return true;
-    live_index_take(&stream->index, &loaded); /* frees the list; there are no more */
-    stream->restored = false;
-    pack_dictionary_unref(stream->newest_dictionary);
-    stream->newest_dictionary = NULL;
-    page_stock_clear(pack_memory_stock(stream->state->context));
-    return false;
-}
-
-struct pack_dictionary *state_stream_dictionary(struct inf_state_stream *stream)
-{
-    return stream->newest_dictionary;
 }

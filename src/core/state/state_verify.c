@@ -5,7 +5,18 @@
 #include "core/state/state_verify.h"
 
 #include "base/page_pool.h"
+#include "core/object/object_image.h"
 #include "core/state/state_record.h"
+
+static void check_image(struct piece_work *w, struct str record)
+{
+    struct str key =
+        object_image_key((struct str){record.at + RECORD_HEAD, record.len - RECORD_HEAD});
+    if (!key.len || w->n_images == PIECE_IMAGES)
+        return;
+    w->images[w->n_images++] = (struct checked_image){siphash13(&w->key, key.at, key.len),
+                                                      (uint32_t)(w->offset + w->verified)};
+}
 
 void piece_verify(void *piece_work, size_t len)
 {
@@ -13,15 +24,16 @@ void piece_verify(void *piece_work, size_t len)
     enum record_result result = RECORD_OK;
     w->have += len;
     while (result == RECORD_OK) {
-        struct str bytes = {w->bytes + w->verified, w->have - w->verified};
-        struct record record;
-        size_t size = 0;
-        result = record_read(bytes, &record, &size);
-        if (result != RECORD_OK)
-            break;
-        w->verified += size;
-        if (record.type == RECORD_BATCH_END)
-            w->complete = w->verified;
+        struct record_group group;
+        result =
+            record_read_group((struct str){w->bytes + w->verified, w->have - w->verified}, &group);
+        for (unsigned i = 0; i < group.count; i++) {
+            if (group.types[i] == RECORD_OBJECT)
+                check_image(w, (struct str){w->bytes + w->verified, group.sizes[i]});
+            w->verified += group.sizes[i];
+            if (group.types[i] == RECORD_BATCH_END)
+                w->complete = w->verified;
+        }
     }
     w->bad = result == RECORD_BAD;
     if (w->region)

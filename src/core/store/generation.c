@@ -92,6 +92,16 @@ const struct inf_object *generation_swap(struct generation *g, struct entry *e,
     return old;
 }
 
+const struct inf_object *generation_swap_labelled(struct generation *g, struct entry *e,
+                                                  const struct inf_object *held, struct str labels)
+{
+    const struct inf_object *old = e->object;
+    g->bytes += inf_object_size(held) - inf_object_size(old);
+    e->object = held;
+    index_update_labelled(&g->indexes, e, labels);
+    return old;
+}
+
 void generation_replace_form(struct generation *g, struct entry *e, const struct inf_object *held)
 {
     g->bytes += inf_object_size(held) - inf_object_size(e->object);
@@ -99,14 +109,26 @@ void generation_replace_form(struct generation *g, struct entry *e, const struct
     e->object = held;
 }
 
+static void detach(struct generation *g, struct entry *e)
+{
+    hashmap_remove(&g->by_key, &e->by_key);
+    tree_remove(&g->in_order, &e->in_order);
+    g->bytes -= inf_object_size(e->object);
+}
+
 const struct inf_object *generation_remove(struct generation *g, struct entry *e)
 {
     const struct inf_object *old = e->object;
-    hashmap_remove(&g->by_key, &e->by_key);
-    tree_remove(&g->in_order, &e->in_order);
-    g->bytes -= inf_object_size(old);
+    detach(g, e);
     index_entry_free(&g->indexes, e);
     return old;
+}
+
+struct entry *generation_detach_first(struct generation *g)
+{
+    struct entry *e = entry_at(tree_first(&g->in_order));
+    detach(g, e);
+    return e;
 }
 
 /* ---- walks ---- */

@@ -62,11 +62,19 @@ const struct inf_object *generation_swap(struct generation *g, struct entry *e,
                                          const struct inf_object *held,
                                          const struct inf_object *object);
 
+/* The same without the text: index_update_labelled(). */
+const struct inf_object *generation_swap_labelled(struct generation *g, struct entry *e,
+                                                  const struct inf_object *held, struct str labels);
+
 /* Replaces the object of @e by another form of the same object (takes over the reference). */
 void generation_replace_form(struct generation *g, struct entry *e, const struct inf_object *held);
 
 /* Removes an entry. Its reference goes to the caller. */
 const struct inf_object *generation_remove(struct generation *g, struct entry *e);
+
+/* Removes the first entry, but not from the indexes: index_entry_free() is left to the caller, and its
+ * reference. */
+struct entry *generation_detach_first(struct generation *g);
 
 /* Releases the references of generation_keep(). */
 void generation_forget_kept(struct generation *g);

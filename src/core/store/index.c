@@ -266,18 +266,34 @@ struct entry *index_entry_new(struct index_set *set, const struct inf_object *he
     return entry;
 }
 
+static void join_labels(struct index_set *set, struct member *member, struct str labels)
+{
+    assert(!set->n_defs);
+    if (!labels.len)
+        return;
+    member->bucket = find_bucket(&set->trees[INDEX_LABELS], &set->last_labels, labels);
+    member->bucket->count++;
+    list_push(&member->bucket->members, &member->in_bucket);
+}
+
 struct entry *index_entry_new_labelled(struct index_set *set, const struct inf_object *held,
                                        struct str labels)
 {
     struct entry *entry = entry_new(set, held);
-    struct member *member = &entry->members[INDEX_LABELS];
-    assert(!set->n_defs);
-    if (!labels.len)
-        return entry;
-    member->bucket = find_bucket(&set->trees[INDEX_LABELS], &set->last_labels, labels);
-    member->bucket->count++;
-    list_push(&member->bucket->members, &member->in_bucket);
+    join_labels(set, &entry->members[INDEX_LABELS], labels);
     return entry;
+}
+
+void index_update_labelled(struct index_set *set, struct entry *entry, struct str labels)
+{
+    struct member *member = &entry->members[INDEX_LABELS];
+    if (str_eq(index_entry_labels(entry), labels))
+        return;
+    if (member->bucket) {
+        set->last_labels = NULL; /* it may be freed */
+        member_leave(member);
+    }
+    join_labels(set, member, labels);
 }
 
 struct str index_entry_labels(const struct entry *entry)

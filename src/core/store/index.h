@@ -122,6 +122,9 @@ struct str index_entry_labels(const struct entry *entry);
  * ordinary form is @object. */
 void index_update(struct index_set *set, struct entry *entry, const struct inf_object *object);
 
+/* The same without the text, as index_entry_new_labelled(). */
+void index_update_labelled(struct index_set *set, struct entry *entry, struct str labels);
+
 /* Removes and frees @entry. Its reference goes to the caller. Returns the number of memberships
  * beyond the first of each index: the extra cost. */
 size_t index_entry_free(struct index_set *set, struct entry *entry);

@@ -146,6 +146,7 @@ bool store_free_some(struct inf_store *store, size_t budget)
 {
     observers_end(store->observers);
     inf_cursor_end(&store->cursor);
+    store_free_handed(store);
     store_discard(store, store->former);
     store_discard(store, store->current);
     store->former = store->current = NULL;
@@ -154,6 +155,7 @@ bool store_free_some(struct inf_store *store, size_t budget)
     inf_cursor_end(&store->repack_at);
     object_packer_free(&store->packer);
     store_take_back(store);
+    buf_free(&store->handed);
     free(store->lent->objects);
     free(store->lent);
     free(store->observers);

@@ -32,6 +32,7 @@
 
 #include "base/siphash.h"
 #include "base/str.h"
+#include "core/object/object_image.h"
 
 struct generation;
 struct index_def;
@@ -149,6 +150,34 @@ struct restored_object {
  * definitions whose labels are known is not expanded. Returns the number of those that were expanded and are
  * damaged: they are added, but only a list has their contents. */
 size_t generation_restore(struct generation *next, struct restored_object *objects, size_t n);
+
+/*
+ * Saved objects are collected while they are read, in a store of their own that packs with @context and whose hashes
+ * have @key. A store of the same form then takes all of them over. Keys have to be loaded in their order:
+ * store_is_last() says whether all others are before @key.
+ */
+struct inf_store *store_for_loading(const struct siphash_key *key, struct pack_context *context);
+bool store_is_last(const struct inf_store *loading, struct str key);
+
+/* About @count objects will be loaded. */
+void store_expect(struct inf_store *loading, size_t count);
+
+/* Fetches the memory that store_load() needs. */
+void store_prefetch(const struct inf_store *loading, uint64_t hash);
+
+/* Adds @object, or replaces the one with its key. Its hash is set: that of its key. */
+void store_load(struct inf_store *loading, const struct restored_object *object);
+void store_unload(struct inf_store *loading, struct str key, uint64_t hash);
+
+/* Moves the objects of @loading, which is only to be freed then, to a generation for @store, which has no objects
+ * yet and uses the key of @loading from now on. *@ret_damaged is as the result of generation_restore(). Returns NULL
+ * and does nothing if @store does not pack with the same context, or has index definitions. */
+struct generation *store_take_over(struct inf_store *store, struct inf_store *loading,
+                                   size_t *ret_damaged);
+
+/* Else: removes up to @n objects, the first ones, and passes them to @take. Their labels are valid until the next
+ * call. Returns false if there were none. */
+bool store_hand_out(struct inf_store *loading, size_t n, saved_object_fn *take, void *ctx);
 
 /* Makes @next current, in a store without objects. Emits no events. The store owns it from now on. */
 void store_restore(struct inf_store *store, struct generation *next, const char *resource_version);

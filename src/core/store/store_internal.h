@@ -40,6 +40,11 @@ struct inf_store {
     struct inf_cursor repack_at; /* how far it is */
     struct lent *lent;
     struct list *observers; /* of struct inf_store_observer */
+
+    /* while saved objects are loaded */
+    size_t n_damaged;
+    struct buf
+        handed; /* of struct entry *: store_hand_out() has removed them, but from the indexes */
 };
 
 /* Objects that were unpacked for a reader, until it returns to the loop. */
@@ -49,6 +54,9 @@ struct lent {
     const struct store_events *events; /* NULL: none */
     void *ctx;
 };
+
+/* Frees what store_hand_out() has passed on. */
+void store_free_handed(struct inf_store *store);
 
 /* Sets the resource version unless it is older than the current one. */
 void store_advance(struct inf_store *store, const char *resource_version);

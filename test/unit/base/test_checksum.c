@@ -37,10 +37,27 @@ static void every_bit_counts_and_the_alignment_does_not(void **state)
     }
 }
 
+static void three_at_once_have_the_same_checksums(void **state)
+{
+    char bytes[200];
+    (void)state;
+    for (size_t i = 0; i < sizeof(bytes); i++)
+        bytes[i] = (char)(i * i * 31 + 7);
+    for (size_t n = 0; n < 2000; n++) {
+        struct str parts[3] = {
+            {bytes + n % 5, n % 60}, {bytes + 90, n % 47}, {bytes + 130, n % 70}};
+        uint32_t sums[3];
+        checksum_of_three(parts, sums);
+        for (size_t i = 0; i < 3; i++)
+            assert_int_equal(sums[i], checksum(parts[i].at, parts[i].len));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(it_has_the_known_value),
+        cmocka_unit_test(three_at_once_have_the_same_checksums),
         cmocka_unit_test(every_bit_counts_and_the_alignment_does_not),
     };
     return cmocka_run_group_tests_name("checksum", tests, NULL, NULL);

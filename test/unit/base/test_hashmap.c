@@ -202,6 +202,33 @@ static void an_emptied_map_shrinks(void **state)
     world_free(w);
 }
 
+/* The map grows once, stays as large while entries are removed and added, and shrinks when none are expected. */
+static void a_map_whose_entries_are_expected_grows_once(void **state)
+{
+    struct world *w = world_new(UINT64_MAX);
+    size_t mask;
+    (void)state;
+    set_in(w, 0, true);
+    hashmap_expect(&w->map, ITEMS);
+    for (unsigned i = 1; i < 20; i++)
+        set_in(w, i, true);
+    mask = w->map.now.mask;
+    assert_true(mask + 1 >= ITEMS);
+    for (unsigned i = 0; i < ITEMS; i++) {
+        set_in(w, i / 2, false);
+        set_in(w, i / 2, true);
+        set_in(w, i, true);
+        assert_int_equal(w->map.now.mask, mask);
+    }
+    check_all(w);
+    hashmap_expect(&w->map, 0);
+    for (unsigned i = 20; i < ITEMS; i++)
+        set_in(w, i, false);
+    assert_true(w->map.now.mask + 1 <= 256);
+    check_all(w);
+    world_free(w);
+}
+
 /* Without further calls: after a mass deletion there may be none for a long time. */
 static void releases_tables_while_entries_are_removed(void **state)
 {
@@ -226,6 +253,7 @@ int main(void)
         cmocka_unit_test(finds_all_entries_while_growing),
         cmocka_unit_test(finds_all_entries_while_shrinking),
         cmocka_unit_test(an_emptied_map_shrinks),
+        cmocka_unit_test(a_map_whose_entries_are_expected_grows_once),
         cmocka_unit_test(releases_tables_while_entries_are_removed),
     };
     return cmocka_run_group_tests_name("hashmap", tests, NULL, NULL);

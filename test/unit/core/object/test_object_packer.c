@@ -271,6 +271,40 @@ static void a_packer_can_resume_with_an_existing_dictionary(void **state)
     assert_int_equal(pack_pods(f, "web", 0, 10), 10); /* no further objects are needed */
 }
 
+/* The objects of an earlier process are not expanded before their texts are needed: then another dictionary
+ * has them, and one whose frame is damaged is left out. */
+static void a_later_dictionary_has_the_texts_of_restored_objects(void **state)
+{
+    struct fixture *f = *state;
+    struct pack_context *former = pack_context_new(&(struct siphash_key){3, 4});
+    struct object_packer earlier;
+    struct pack_dictionary *restored;
+    struct str bytes;
+    object_packer_init(&earlier, former, &small, 8);
+    for (unsigned i = 0; i < OBJECTS; i++) {
+        struct inf_object *object = app_pod("web", i);
+        const struct inf_object *held = object_pack(&earlier, object, i);
+        if (object_is_packed(held)) {
+            if (f->objects == 0) /* the first one is a sample: its frame ends with another byte */
+                ((char *)(uintptr_t)held)[inf_object_size(held) - 1] ^= 0x55;
+            object_packer_adopt(&f->packer, held, ++f->objects);
+        }
+        inf_object_unref(held);
+        inf_object_unref(object);
+    }
+    object_packer_free(&earlier);
+    pack_context_unref(former);
+    restored = f->packer.dictionary;
+    assert_non_null(restored);
+    pack_pods(f, "db", 0, OBJECTS);
+    object_packer_list_ended(&f->packer, f->objects);
+    assert_true(object_packer_continue(&f->packer));
+    assert_ptr_not_equal(f->packer.dictionary, restored);
+    bytes = pack_dictionary_bytes(f->packer.dictionary);
+    assert_non_null(memmem(bytes.at, bytes.len, "\"name\":\"web-", 12));
+    assert_true(pack_pods(f, "web", OBJECTS, OBJECTS + 10) == 10);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -290,6 +324,8 @@ int main(void)
             tear_down),
         cmocka_unit_test_setup_teardown(without_a_context_nothing_is_packed, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_packed_object_outlives_its_packer, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_later_dictionary_has_the_texts_of_restored_objects,
+                                        set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_packer_can_resume_with_an_existing_dictionary, set_up,
                                         tear_down),
     };

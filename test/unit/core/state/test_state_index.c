@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/base.h"
+#include "base/page_pool.h"
 #include "base/rng.h"
 #include "builders.h"
 #include "core/object/object.h"
@@ -18,6 +19,7 @@ enum {
     KEYS = 500,
     STEPS = 20000,
     MANY = 2203,
+    PLACES = 80000,
 };
 
 /* Hashes that fall into few slots of few shards, so that runs are long. */
@@ -55,8 +57,20 @@ static void it_equals_a_plain_array_after_random_changes(void **state)
     live_index_clear(&index);
 }
 
-/* Loaded objects are taken once, also if others are put and removed meanwhile. */
-static void loaded_objects_are_taken_once(void **state)
+static void list(struct live_index *index, unsigned key, const struct inf_object *object)
+{
+    live_index_put(index, hash_of(key), (struct place){1, key + 1, 1});
+    live_index_list(index, (struct loaded_object){.object = object, .hash = hash_of(key)});
+}
+
+static void sort_all(struct live_index *index, size_t n)
+{
+    while (!loaded_list_sort_some(&index->loaded, n))
+        continue;
+}
+
+/* Listed objects are taken once, also if others are put and removed meanwhile. */
+static void listed_objects_are_taken_once(void **state)
 {
     struct live_index index = {0};
     struct inf_object *object = pod("shop/a", "u", 1, 1);
@@ -64,17 +78,17 @@ static void loaded_objects_are_taken_once(void **state)
     size_t expected = KEYS, n = 0;
     (void)state;
     for (unsigned key = 0; key < KEYS; key++)
-        live_index_load(&index, hash_of(key), (struct place){1, key, 1},
-                        (struct loaded_object){.object = inf_object_ref(object)});
+        list(&index, key, inf_object_ref(object));
     for (unsigned key = 0; key < KEYS; key += 10, expected--)
         live_index_remove(&index, hash_of(key));
     for (unsigned key = 1; key < KEYS; key += 10, expected--) /* replaced by a change */
         live_index_put(&index, hash_of(key), (struct place){2, key, 1});
+    sort_all(&index, KEYS);
     while (live_index_take(&index, &taken)) {
         size_t loaded = index.loaded.count;
         inf_object_unref(taken.object);
         n++;
-        live_index_remove(&index, hash_of((unsigned)n * 10 + 2)); /* one that may be loaded */
+        live_index_remove(&index, hash_of((unsigned)n * 10 + 2)); /* one that may be listed */
         expected -= loaded - index.loaded.count;
         live_index_put(&index, hash_of(KEYS + (unsigned)n), (struct place){3, 1, 1});
     }
@@ -93,19 +107,12 @@ static void load_unordered(struct live_index *index, unsigned n)
         unsigned number = (unsigned)(i * UINT64_C(7919) % n);
         char *key =
             xasprintf(rng_below(&rng, 2) ? "team/a-long-common-beginning-%u" : "team/%u", number);
-        live_index_load(index, hash_of(i), (struct place){1, i + 1, 1},
-                        (struct loaded_object){.object = pod(key, "u", 1, 1)});
+        list(index, i, pod(key, "u", 1, 1));
         free(key);
     }
 }
 
-static void sort_all(struct live_index *index, size_t n)
-{
-    while (!loaded_list_sort_some(&index->loaded, n))
-        continue;
-}
-
-static void many_loaded_objects_are_taken_in_the_order_of_their_keys(void **state)
+static void many_listed_objects_are_taken_in_the_order_of_their_keys(void **state)
 {
     static const size_t slices[] = {1, 7, 100000};
     (void)state;
@@ -165,13 +172,47 @@ static void a_million_objects_need_at_most_54_bytes_each(void **state)
     assert_int_equal(live_index_memory(&index), 0);
 }
 
+/* A shard grows once when enough places are expected, and as usual when they are too few. */
+static void expected_places_take_no_more_memory_than_others(void **state)
+{
+    size_t usual = 0;
+    (void)state;
+    for (size_t expected = 0; expected <= PLACES; expected += PLACES / 2) {
+        struct live_index index = {0};
+        struct page_stock stock;
+        struct rng rng = {7};
+        page_stock_init(&stock);
+        for (unsigned n = 0; n < 2; n++) /* not enough for all of them */
+            page_stock_add(&stock, page_region_new());
+        for (unsigned n = 1; n <= PLACES; n++) {
+            if (n == 5000)
+                live_index_expect(&index, expected, expected ? &stock : NULL);
+            live_index_put(&index, rng_next(&rng), (struct place){1, n, 1});
+        }
+        if (!expected)
+            usual = live_index_memory(&index);
+        assert_int_equal(live_index_memory(&index), usual);
+        assert_int_equal(index.count, PLACES);
+        assert_int_equal(stock.count, expected ? 0 : 2);
+        live_index_expect(&index, 0, NULL);
+        for (unsigned n = 1; n <= PLACES * 2; n++) /* leave the regions */
+            live_index_put(&index, rng_next(&rng), (struct place){1, n, 1});
+        assert_int_equal(index.count, PLACES * 3);
+        for (unsigned n = 0; n < INDEX_SHARDS; n++)
+            assert_null(index.blocks[n].region);
+        page_stock_clear(&stock);
+        live_index_clear(&index);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(it_equals_a_plain_array_after_random_changes),
-        cmocka_unit_test(loaded_objects_are_taken_once),
-        cmocka_unit_test(many_loaded_objects_are_taken_in_the_order_of_their_keys),
+        cmocka_unit_test(listed_objects_are_taken_once),
+        cmocka_unit_test(many_listed_objects_are_taken_in_the_order_of_their_keys),
         cmocka_unit_test(objects_that_are_sorted_may_be_released_at_any_step),
+        cmocka_unit_test(expected_places_take_no_more_memory_than_others),
         cmocka_unit_test(a_million_objects_need_at_most_54_bytes_each),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
