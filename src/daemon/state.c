@@ -154,16 +154,22 @@ static int load_key(const char *path, unsigned char ret[STATE_KEY_SIZE], struct 
     return rc;
 }
 
-int state_read_key(const char *dir, unsigned char ret[STATE_KEY_SIZE], struct inf_error *err)
+int state_find_key(const char *dir, unsigned char ret[STATE_KEY_SIZE], struct inf_error *err)
 {
     char *path = xasprintf("%s/key", dir);
     int rc = check_private(path, err);
     if (rc == 0)
         rc = load_key(path, ret, err);
+    free(path);
+    return rc;
+}
+
+int state_read_key(const char *dir, unsigned char ret[STATE_KEY_SIZE], struct inf_error *err)
+{
+    int rc = state_find_key(dir, ret, err);
     if (rc == -INF_ENOTFOUND) {
         random_bytes(ret, STATE_KEY_SIZE);
         rc = state_write(dir, "key", (struct str){(const char *)ret, STATE_KEY_SIZE}, err);
     }
-    free(path);
     return rc;
 }

@@ -194,6 +194,14 @@ static void a_restart_of_the_host_is_found_by_its_uptime(void **state)
     assert_false(saved_state_is_before_boot(0, now, 3)); /* there is no state */
 }
 
+static void a_state_of_the_future_has_no_age(void **state)
+{
+    const int64_t now = INT64_C(1800000000) * 1000000;
+    (void)state;
+    assert_int_equal(saved_state_age_ms(now - 5 * 1000000, now), 5000);
+    assert_int_equal(saved_state_age_ms(now + 5 * 1000000, now), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -206,6 +214,7 @@ int main(void)
         IN_FOLDER(strings_end_at_the_newline),
         IN_FOLDER(ids_are_hexadecimal_and_differ),
         cmocka_unit_test(a_restart_of_the_host_is_found_by_its_uptime),
+        cmocka_unit_test(a_state_of_the_future_has_no_age),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
