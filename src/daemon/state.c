@@ -92,6 +92,18 @@ int state_write(const char *dir, const char *name, struct str bytes, struct inf_
     return 0;
 }
 
+int state_overwrite(const char *dir, const char *name, struct str line, struct inf_error *err)
+{
+    char *path = xasprintf("%s/%s", dir, name);
+    int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW), rc = 0;
+    if (fd < 0 || pwrite(fd, line.at, line.len, 0) != (ssize_t)line.len || fsync(fd) < 0)
+        rc = err_set(err, INF_EIO, "file '%s': %s", path, strerror(errno));
+    if (fd >= 0)
+        close(fd);
+    free(path);
+    return rc;
+}
+
 int state_read_text(const char *dir, const char *name, char *ret, size_t size,
                     struct inf_error *err)
 {

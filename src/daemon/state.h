@@ -46,6 +46,11 @@ int state_read_text(const char *dir, const char *name, char *ret, size_t size,
 /* Writes a small file durably (durable.h), mode 0600. */
 int state_write(const char *dir, const char *name, struct str bytes, struct inf_error *err);
 
+/* The same without space for another file: overwrites the beginning of a file that exists, in place. For a line
+ * that ends before what remains of the old one; it is shorter than a sector, which a disk writes completely or not
+ * at all. */
+int state_overwrite(const char *dir, const char *name, struct str line, struct inf_error *err);
+
 /* 128 random bits in hexadecimal. */
 void state_make_id(char ret[STATE_ID_SIZE]);
 
