@@ -7,6 +7,8 @@ the one before it, or a deletion of nothing is an error.
 import signal
 import socket
 import subprocess
+import time
+from pathlib import Path
 
 from service import CHANGES, DEADLINE, INFORMERD, config_map, environment, fold, run, runs_of, wait_until
 from state_case import Restarted
@@ -134,6 +136,8 @@ class Stopped(Restarted):
         for file in cache.iterdir():
             self.assertNotIn(b'c2VjcmV0LXZhbHVl', file.read_bytes())
             self.assertEqual(file.stat().st_mode & 0o777, 0o600)
+        self.start(self.conf(watches=[{'resource': 'secrets', 'reveal': True}]))  # it would be found
+        wait_until(lambda: any(b'c2VjcmV0LXZhbHVl' in file.read_bytes() for file in cache.iterdir()), 'the value')
 
 
 class PowerLoss(Restarted):
@@ -197,6 +201,34 @@ class Limited(Restarted):
         self.assertEqual(daemon.end(), 0)
         self.second_run().end()
         self.assertEqual(self.changes(), [])
+
+
+class Reported(Restarted):
+    def test_sizes_and_ages(self):
+        self.first_run()
+        self.second_run()
+        files = list((self.folder / 'state/cache').iterdir())
+        wait_until(lambda: self.metrics()['informerd_state_disk_bytes'] == sum(file.stat().st_size for file in files), 'the size')
+        metrics = self.metrics()
+        self.assertEqual((metrics['informerd_state_active'], metrics['informerd_state_objects']), (1, 4))
+        self.assertIn(metrics['informerd_state_live_bytes'], range(1, int(metrics['informerd_state_disk_bytes'])))
+        self.assertLess(metrics['informerd_state_written_bytes_total'], metrics['informerd_state_disk_bytes'])
+        self.assertAlmostEqual(metrics['informerd_state_last_write_timestamp_seconds'], time.time(), delta=DEADLINE)
+        self.assertRegex(self.get('/readyz?verbose').text, r'(?m)^\[\+\] state: 4 objects, 0\.0 MB on disk, saved \d+s ago$')
+
+    def test_watch_saves_nothing(self):
+        service = Path('/var/lib/informerd')
+        before = service.exists()
+        self.sim.put('configmaps', config_map('a'))
+        watch = subprocess.Popen([INFORMERD, 'watch', 'configmaps', '-A', '--kubeconfig', self.folder / 'kubeconfig'],
+                                 stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment(self.folder))
+        self.stack.callback(watch.kill)
+        self.assertIn(b'a', watch.stdout.readline())
+        watch.terminate()
+        watch.communicate(timeout=DEADLINE)
+        self.assertEqual(service.exists(), before)
+        self.assertEqual(sorted(path.name for path in self.folder.iterdir()), ['kubeconfig', 'state'])
+        self.assertEqual(list((self.folder / 'state').iterdir()), [])
 
 
 class Identity(Restarted):
