@@ -456,7 +456,6 @@ static void start_watching(struct daemon *d)
     struct inf_error err;
     d->first_conf = NULL;
     saved_state_describe(d, &state); /* before new streams are added */
-    buf_putc(&state, '\0');
     replica_prepare(d, conf);
     if (daemon_apply(d, conf, NULL, &err) < 0 || replica_start(&d->replica, &err) < 0) {
         fprintf(stderr, "informerd: %s\n", err.text);
@@ -466,6 +465,8 @@ static void start_watching(struct daemon *d)
         return;
     }
     daemon_forbid_core_dumps(d);
+    saved_state_describe_unused(d, &state);
+    buf_putc(&state, '\0');
     journal_start(&d->journal, state.bytes);
     saved_state_forget_unused(d);
     buf_free(&state);

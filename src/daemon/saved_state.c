@@ -138,15 +138,22 @@ void saved_state_open(struct daemon *d, const struct conf *conf,
         abort(); /* UNTESTED: the settings are valid */
 }
 
-static void put_age(struct buf *out, int64_t us)
+uint64_t saved_state_age_ms(int64_t written_us, int64_t now_us)
 {
-    int64_t s = us / 1000000;
-    if (s < 120)
-        buf_printf(out, "%" PRId64 "s", s);
+    return now_us > written_us ? (uint64_t)(now_us - written_us) / 1000 : 0;
+}
+
+static void put_age(struct buf *out, int64_t written_us, int64_t now_us)
+{
+    uint64_t s = saved_state_age_ms(written_us, now_us) / 1000;
+    if (written_us > now_us)
+        buf_puts(out, "a state of unknown age (the clock was set back)");
+    else if (s < 120)
+        buf_printf(out, "the state of %" PRIu64 "s ago", s);
     else if (s < 2 * 60 * 60)
-        buf_printf(out, "%" PRId64 "min", s / 60);
+        buf_printf(out, "the state of %" PRIu64 "min ago", s / 60);
     else
-        buf_printf(out, "%" PRId64 "h", s / 60 / 60);
+        buf_printf(out, "the state of %" PRIu64 "h ago", s / 60 / 60);
 }
 
 bool saved_state_is_before_boot(int64_t written_us, int64_t now_us, double uptime_s)
@@ -175,10 +182,9 @@ void saved_state_describe(struct daemon *d, struct buf *out)
         buf_printf(out, "; %s: %s", info.suspended ? "state not available" : "state discarded",
                    info.reason);
     } else if (info.written_us) {
-        buf_puts(out, "; continues from the state of ");
-        put_age(out, clock_wall_us(&d->loop.clock) - info.written_us);
-        buf_printf(out, " ago: %" PRIu64 " objects of %" PRIu64 " streams", info.objects,
-                   info.streams);
+        buf_puts(out, "; continues from ");
+        put_age(out, info.written_us, clock_wall_us(&d->loop.clock));
+        buf_printf(out, ": %" PRIu64 " objects of %" PRIu64 " streams", info.objects, info.streams);
     } else {
         buf_puts(out, "; no state of an earlier run");
     }
@@ -226,6 +232,35 @@ static bool stream_may_be_used(const struct daemon *d, const struct inf_state_st
     return false;
 }
 
+static bool stream_is_unused(const struct daemon *d, const struct inf_state_stream *saved)
+{
+    return !stream_is_used(d, saved) && !stream_may_be_used(d, saved);
+}
+
+void saved_state_describe_unused(const struct daemon *d, struct buf *out)
+{
+    const struct inf_state_stream *s = NULL;
+    size_t objects = 0, streams = 0;
+    struct str first = STR("");
+    while (d->saved.state && (s = inf_state_stream_next(d->saved.state, s))) {
+        if (!inf_state_stream_is_restored(s) || !stream_is_unused(d, s))
+            continue;
+        if (!streams++)
+            first = stream_id_part(inf_state_stream_id(s), "watch");
+        objects += inf_state_stream_count(s);
+    }
+    if (streams == 1)
+        buf_printf(out,
+                   "; %zu objects are discarded: watch %.*s is no longer configured, or watches "
+                   "other objects",
+                   objects, STR_FMT(first));
+    else if (streams)
+        buf_printf(out,
+                   "; %zu objects of %zu streams are discarded: watch %.*s and others are no "
+                   "longer configured, or watch other objects",
+                   objects, streams, STR_FMT(first));
+}
+
 /* The watch of the same name and resource, which is now that of another cluster; NULL: none. */
 static struct watcher *watch_of_other_cluster(const struct daemon *d, const char *id)
 {
@@ -259,7 +294,7 @@ static void forget_unused_streams(struct daemon *d)
     while (s) {
         struct inf_state_stream *next = inf_state_stream_next(d->saved.state, s);
         const char *id = inf_state_stream_id(s);
-        if (!stream_is_used(d, s) && !stream_may_be_used(d, s)) {
+        if (stream_is_unused(d, s)) {
             struct watcher *w = watch_of_other_cluster(d, id);
             struct str name = stream_id_part(id, "watch");
             if (w && w != noted && inf_state_stream_is_restored(s))

@@ -43,8 +43,14 @@ void saved_state_open(struct daemon *d, const struct conf *conf,
 /* Whether the host was started after @written_us, if it now runs for @uptime_s. */
 bool saved_state_is_before_boot(int64_t written_us, int64_t now_us, double uptime_s);
 
+/* The age of a state; 0 if the host's time was set back since it was written. */
+uint64_t saved_state_age_ms(int64_t written_us, int64_t now_us);
+
 /* Adds what the START record says about it: "; continues from the state of 12s ago: ...". */
 void saved_state_describe(struct daemon *d, struct buf *out);
+
+/* The same for what saved_state_forget_unused() is going to remove. Call it when all watches are open. */
+void saved_state_describe_unused(const struct daemon *d, struct buf *out);
 
 /* Removes what belongs to watches and event logs that are no longer configured. */
 void saved_state_forget_unused(struct daemon *d);

@@ -92,6 +92,18 @@ int state_write(const char *dir, const char *name, struct str bytes, struct inf_
     return 0;
 }
 
+int state_overwrite(const char *dir, const char *name, struct str line, struct inf_error *err)
+{
+    char *path = xasprintf("%s/%s", dir, name);
+    int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW), rc = 0;
+    if (fd < 0 || pwrite(fd, line.at, line.len, 0) != (ssize_t)line.len || fsync(fd) < 0)
+        rc = err_set(err, INF_EIO, "file '%s': %s", path, strerror(errno));
+    if (fd >= 0)
+        close(fd);
+    free(path);
+    return rc;
+}
+
 int state_read_text(const char *dir, const char *name, char *ret, size_t size,
                     struct inf_error *err)
 {
@@ -154,16 +166,22 @@ static int load_key(const char *path, unsigned char ret[STATE_KEY_SIZE], struct 
     return rc;
 }
 
-int state_read_key(const char *dir, unsigned char ret[STATE_KEY_SIZE], struct inf_error *err)
+int state_find_key(const char *dir, unsigned char ret[STATE_KEY_SIZE], struct inf_error *err)
 {
     char *path = xasprintf("%s/key", dir);
     int rc = check_private(path, err);
     if (rc == 0)
         rc = load_key(path, ret, err);
+    free(path);
+    return rc;
+}
+
+int state_read_key(const char *dir, unsigned char ret[STATE_KEY_SIZE], struct inf_error *err)
+{
+    int rc = state_find_key(dir, ret, err);
     if (rc == -INF_ENOTFOUND) {
         random_bytes(ret, STATE_KEY_SIZE);
         rc = state_write(dir, "key", (struct str){(const char *)ret, STATE_KEY_SIZE}, err);
     }
-    free(path);
     return rc;
 }

@@ -32,8 +32,11 @@ int state_create(const char *dir, bool parents, struct inf_error *err);
  * or -INF_EIO if the directory can't be used, -INF_ECONF if another process has locked it. */
 int state_take(const char *dir, struct inf_error *err);
 
-/* Reads the key of the installation, and creates it if it does not exist. Returns -INF_EIO, with
- * the remedy in @err, also if other users can read it. */
+/* Reads the key of the installation. Returns -INF_EIO, with the remedy in @err, also if other users can read
+ * it; -INF_ENOTFOUND if it does not exist. */
+int state_find_key(const char *dir, unsigned char ret[STATE_KEY_SIZE], struct inf_error *err);
+
+/* The same, but creates it if it does not exist. */
 int state_read_key(const char *dir, unsigned char ret[STATE_KEY_SIZE], struct inf_error *err);
 
 /* Reads a small text file without its newline. -INF_ENOTFOUND if it does not exist. */
@@ -42,6 +45,11 @@ int state_read_text(const char *dir, const char *name, char *ret, size_t size,
 
 /* Writes a small file durably (durable.h), mode 0600. */
 int state_write(const char *dir, const char *name, struct str bytes, struct inf_error *err);
+
+/* The same without space for another file: overwrites the beginning of a file that exists, in place. For a line
+ * that ends before what remains of the old one; it is shorter than a sector, which a disk writes completely or not
+ * at all. */
+int state_overwrite(const char *dir, const char *name, struct str line, struct inf_error *err);
 
 /* 128 random bits in hexadecimal. */
 void state_make_id(char ret[STATE_ID_SIZE]);

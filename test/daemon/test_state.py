@@ -7,46 +7,11 @@ the one before it, or a deletion of nothing is an error.
 import signal
 import socket
 import subprocess
+import time
+from pathlib import Path
 
-from service import CHANGES, DEADLINE, INFORMERD, Case, config_map, environment, fold, run, runs_of, wait_until
-
-
-class Restarted(Case):
-    """One run with four objects, and another one."""
-
-    def changes(self):
-        """(type, name, origin) of the changes of the last run."""
-        return [(r['type'], r['name'], r['origin']) for r in runs_of(self.log.read())[-1] if r['type'] in CHANGES]
-
-    def conf(self, **changes):
-        """Every update is reported, also one that changes no kept field."""
-        return super().conf(**{'watches': [{'resource': 'configmaps', 'ignore': []}], **changes})
-
-    def first_run(self, number=signal.SIGTERM, conf=None):
-        self.sim.put('configmaps', *(config_map(name) for name in ('kept', 'changed', 'deleted', 'recreated')))
-        daemon = self.start(conf)
-        self.wait_ready()
-        self.wait_equal()
-        self.wait_identified()
-        status = daemon.end(number)
-        self.assertEqual(status, 0 if number == signal.SIGTERM else -number, daemon.stderr_text())
-
-    def wait_identified(self):
-        pass
-
-    def change(self):
-        self.sim.put('configmaps', config_map('changed', labels={'a': 'b'}), config_map('added'))
-        self.sim.control('delete', resource='configmaps', namespace='default', name='deleted')
-        self.sim.control('delete', resource='configmaps', namespace='default', name='recreated')
-        self.sim.put('configmaps', config_map('recreated'))
-
-    def second_run(self, conf=None):
-        runs = len(runs_of(self.log.read()))
-        daemon = self.start(conf)
-        self.wait_ready()
-        self.log.wait_for(lambda records: len(runs_of(records)) > runs, 'START')
-        self.wait_equal()
-        return daemon
+from service import CHANGES, DEADLINE, INFORMERD, config_map, environment, fold, run, runs_of, wait_until
+from state_case import Restarted
 
 
 class Stopped(Restarted):
@@ -117,6 +82,8 @@ class Stopped(Restarted):
         daemon = self.second_run()
         self.assertIn('4 objects of watch more are discarded', daemon.stderr_text())
         self.assertEqual(self.changes(), [])
+        self.assertRegex(runs_of(self.log.read())[-1][0]['msg'], '8 objects of 2 streams; 4 objects are discarded: watch more is '
+                         'no longer configured, or watches other objects$')
 
     def test_state_disabled(self):
         off = self.conf(state={'enabled': False})
@@ -127,16 +94,27 @@ class Stopped(Restarted):
         self.assertEqual({origin for _, _, origin in self.changes()}, {'initial'})
         self.assertFalse((self.folder / 'state/cache').exists())
 
-    def test_damaged_state_is_discarded(self):
-        self.first_run()
-        segment = next((self.folder / 'state/cache').glob('*.seg'))
-        text = bytearray(segment.read_bytes())
-        text[len(text) // 2] ^= 255
-        segment.write_bytes(text)
-        self.start()
-        self.wait_ready()
+    def test_other_fields(self):
+        """The saved objects lack what is kept now: they are compared with a list."""
+        without = self.conf(watches=[{'resource': 'configmaps', 'ignore': [], 'drop': ['data']}])
+        self.first_run(conf=without)
+        self.sim.control('delete', resource='configmaps', namespace='default', name='deleted')
+        daemon = self.second_run()
+        self.assertIn('its selection or its fields have changed since the last run', daemon.stderr_text())
+        self.assertIn(('DELETED', 'deleted', 'resumed'), self.changes())
+        self.assertNotIn('ADDED', {verb for verb, _, _ in self.changes()})
+        self.assertEqual(daemon.end(), 0)
+        self.second_run().end()
+        self.assertEqual(self.changes(), [])
+
+    def test_another_resource_under_the_same_name(self):
+        self.first_run(conf=self.conf(watches=[{'resource': 'configmaps', 'name': 'objects'}]))
+        daemon = self.start(self.conf(watches=[{'resource': 'secrets', 'name': 'objects'}]))
         self.log.wait_for(lambda records: len(runs_of(records)) == 2, 'START')
-        self.assertRegex(runs_of(self.log.read())[-1][0]['msg'], r'bytes of the state were incomplete|state discarded: ')
+        self.assertIn('4 objects are discarded: watch objects is', runs_of(self.log.read())[-1][0]['msg'])
+        self.wait_ready()
+        self.assertEqual(daemon.end(), 0)
+        self.assertEqual(self.changes(), [])
 
     def test_another_key_of_hashed_values(self):
         self.first_run()
@@ -158,6 +136,8 @@ class Stopped(Restarted):
         for file in cache.iterdir():
             self.assertNotIn(b'c2VjcmV0LXZhbHVl', file.read_bytes())
             self.assertEqual(file.stat().st_mode & 0o777, 0o600)
+        self.start(self.conf(watches=[{'resource': 'secrets', 'reveal': True}]))  # it would be found
+        wait_until(lambda: any(b'c2VjcmV0LXZhbHVl' in file.read_bytes() for file in cache.iterdir()), 'the value')
 
 
 class PowerLoss(Restarted):
@@ -221,6 +201,34 @@ class Limited(Restarted):
         self.assertEqual(daemon.end(), 0)
         self.second_run().end()
         self.assertEqual(self.changes(), [])
+
+
+class Reported(Restarted):
+    def test_sizes_and_ages(self):
+        self.first_run()
+        self.second_run()
+        files = list((self.folder / 'state/cache').iterdir())
+        wait_until(lambda: self.metrics()['informerd_state_disk_bytes'] == sum(file.stat().st_size for file in files), 'the size')
+        metrics = self.metrics()
+        self.assertEqual((metrics['informerd_state_active'], metrics['informerd_state_objects']), (1, 4))
+        self.assertIn(metrics['informerd_state_live_bytes'], range(1, int(metrics['informerd_state_disk_bytes'])))
+        self.assertLess(metrics['informerd_state_written_bytes_total'], metrics['informerd_state_disk_bytes'])
+        self.assertAlmostEqual(metrics['informerd_state_last_write_timestamp_seconds'], time.time(), delta=DEADLINE)
+        self.assertRegex(self.get('/readyz?verbose').text, r'(?m)^\[\+\] state: 4 objects, 0\.0 MB on disk, saved \d+s ago$')
+
+    def test_watch_saves_nothing(self):
+        service = Path('/var/lib/informerd')
+        before = service.exists()
+        self.sim.put('configmaps', config_map('a'))
+        watch = subprocess.Popen([INFORMERD, 'watch', 'configmaps', '-A', '--kubeconfig', self.folder / 'kubeconfig'],
+                                 stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment(self.folder))
+        self.stack.callback(watch.kill)
+        self.assertIn(b'a', watch.stdout.readline())
+        watch.terminate()
+        watch.communicate(timeout=DEADLINE)
+        self.assertEqual(service.exists(), before)
+        self.assertEqual(sorted(path.name for path in self.folder.iterdir()), ['kubeconfig', 'state'])
+        self.assertEqual(list((self.folder / 'state').iterdir()), [])
 
 
 class Identity(Restarted):
@@ -436,6 +444,31 @@ class Command(Restarted):
         self.assertEqual(self.command('verify')[0], 0)
         self.assertRegex(self.command('drop')[1], r'cache: \d+ files? removed; the next start reports all objects as initial')
         self.assertIn('there is no state', self.command('ls')[1])
+
+    def test_drop_keeps_other_files(self):
+        self.first_run()
+        away = self.folder / 'away'
+        (self.folder / 'state/cache').rename(away)
+        (self.folder / 'state/cache').symlink_to(away)
+        for name in ('README', '00000001.seg.old', 'notes.dict'):
+            (away / name).write_text('a file')
+        (self.folder / 'state/key').chmod(0o644)  # not read
+        status, text = self.command('drop')
+        self.assertEqual(status, 0, text)
+        self.assertRegex(text, r'cache: \d+ files? removed; the next start reports all objects as initial')
+        self.assertEqual(sorted(file.name for file in away.iterdir()), ['00000001.seg.old', 'README', 'notes.dict'])
+
+    def test_no_key_is_created(self):
+        """It would belong to the user of the command."""
+        self.first_run()
+        (self.folder / 'state/key').unlink()
+        for action in ('ls', 'verify'):
+            status, text = self.command(action)
+            self.assertEqual(status, 65, text)
+            self.assertIn('the next start would discard this state: ', text)
+            self.assertIn('state/key', text)
+        self.assertFalse((self.folder / 'state/key').exists())
+        self.assertEqual(self.command('drop')[0], 0)
 
     def test_a_running_daemon_is_not_disturbed(self):
         self.first_run()

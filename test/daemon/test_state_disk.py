@@ -127,7 +127,24 @@ class Full(Mounted):
         ballast.unlink()
         self.assert_recovers(daemon)
 
-    def test_stop_and_start_while_it_is_full(self):
+    def test_start_while_it_is_full(self):
+        """It watches and logs, and the state is rebuilt when there is space."""
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            with self.subTest(number=number):
+                self.setUp()
+                daemon = self.begin_on_small_disk()
+                ballast = self.fill_disk()
+                self.change_until_suspended()
+                daemon.end(number)
+                (self.folder / 'stderr').write_text('')
+                daemon = self.run_daemon()
+                self.change_until_suspended()
+                seqs = [r['seq'] for r in self.log.read()]
+                self.assertEqual(seqs, sorted(set(seqs)))
+                ballast.unlink()
+                self.assert_recovers(daemon)
+
+    def test_space_returns_before_the_next_start(self):
         """The state is older than the log: what the log has is not reported again."""
         for number in (signal.SIGTERM, signal.SIGKILL):
             with self.subTest(number=number):

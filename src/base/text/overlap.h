@@ -9,8 +9,8 @@
 #include "base/str.h"
 
 /* How much of @next is in @text already: all of it if @text contains it, else the largest number of
- * bytes that are both the end of @text and the beginning of @next. Takes linear time, and memory of
- * eight times the length of @next. */
+ * bytes that are both the end of @text and the beginning of @next. Takes linear time; if @next begins
+ * like many other places of @text, also memory of eight times the length of @next. */
 size_t text_overlap(struct str text, struct str next);
 
 #endif

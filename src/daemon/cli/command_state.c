@@ -2,8 +2,9 @@
  * command_state.c - `informerd state`: lists, verifies or removes the state on disk (daemon/saved_state.h).
  *
  * Normal path: lock the state directory, load the state read-only on a loop of its own, print. `drop`
- * removes the files without loading them. A running daemon holds the lock: then `ls` reads the files
- * without it, again if one of them was removed meanwhile, and the others do nothing but report that.
+ * removes the files without loading them, and nothing else that is in the directory. A running daemon holds
+ * the lock: then `ls` reads the files without it, again if one of them was removed meanwhile, and the others
+ * do nothing but report that. Another user than that of the service may run it: it creates no key.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -209,6 +210,18 @@ static int load_state(const char *dir, const char *epoch, enum state_action acti
 
 /* ---- removing ---- */
 
+/* Segments, dictionaries, and the probe: "00000007.seg". */
+static bool is_state_file(const char *name)
+{
+    static const char *const suffixes[] = {".seg", ".dict", ".probe"};
+    if (strspn(name, "0123456789") != 8)
+        return false;
+    for (size_t i = 0; i < ARRAY_LEN(suffixes); i++)
+        if (strcmp(name + 8, suffixes[i]) == 0)
+            return true;
+    return false;
+}
+
 static int drop_state(const char *dir)
 {
     DIR *files = opendir(dir);
@@ -216,7 +229,7 @@ static int drop_state(const char *dir)
     unsigned removed = 0;
     int error = files ? 0 : errno;
     while (!error && (file = readdir(files))) {
-        if (strcmp(file->d_name, ".") == 0 || strcmp(file->d_name, "..") == 0)
+        if (!is_state_file(file->d_name))
             continue;
         if (unlinkat(dirfd(files), file->d_name, 0) < 0)
             error = errno;
@@ -224,8 +237,8 @@ static int drop_state(const char *dir)
     }
     if (files)
         closedir(files);
-    if (!error && rmdir(dir) < 0)
-        error = errno;
+    if (!error && rmdir(dir) < 0 && errno != ENOTEMPTY && errno != EEXIST && errno != ENOTDIR)
+        error = errno; /* other files, and a directory behind a link, are kept */
     if (error) {
         fprintf(stderr, "informerd: %s: %s\n", dir, strerror(error));
         return EX_IOERR;
@@ -237,11 +250,26 @@ static int drop_state(const char *dir)
 
 /* ---- the command ---- */
 
+static int read_state(const struct conf *conf, const char *dir, enum state_action action,
+                      bool running)
+{
+    unsigned char key[STATE_KEY_SIZE];
+    char epoch[SAVED_STATE_EPOCH_SIZE];
+    struct inf_error err;
+    int rc = state_find_key(conf->state_dir, key, &err);
+    if (rc == -INF_ENOTFOUND)
+        return print_unusable(dir, err.text, /* running= */ false);
+    if (rc < 0) {
+        fprintf(stderr, "informerd: %s\n", err.text);
+        return EX_TEMPFAIL;
+    }
+    saved_state_epoch(key, epoch);
+    return load_state(dir, epoch, action, running ? ATTEMPTS : 0);
+}
+
 static int run_action(const struct conf *conf, enum state_action action)
 {
     char *dir = xasprintf("%s/cache", conf->state_dir);
-    unsigned char key[STATE_KEY_SIZE];
-    char epoch[SAVED_STATE_EPOCH_SIZE];
     struct inf_error err;
     struct stat st;
     int lock = -1, rc = 0;
@@ -253,14 +281,13 @@ static int run_action(const struct conf *conf, enum state_action action)
     }
     lock = state_take(conf->state_dir, &err);
     running = lock == -INF_ECONF && action == STATE_LS;
-    if ((lock < 0 && !running) || state_read_key(conf->state_dir, key, &err) < 0) {
+    if (lock < 0 && !running) {
         fprintf(stderr, "informerd: %s\n", err.text);
         rc = EX_TEMPFAIL;
     } else if (action == STATE_DROP) {
         rc = drop_state(dir);
     } else {
-        saved_state_epoch(key, epoch);
-        rc = load_state(dir, epoch, action, running ? ATTEMPTS : 0);
+        rc = read_state(conf, dir, action, running);
     }
     if (lock >= 0)
         close(lock);

@@ -148,9 +148,14 @@ static void put_state(struct daemon *d, struct buf *out)
         buf_printf(out, "not saved: %s\n", info.reason);
         return;
     }
-    buf_printf(out, "%" PRIu64 " objects, %.1f MB on disk, saved ", info.objects,
+    buf_printf(out, "%" PRIu64 " objects, %.1f MB on disk, ", info.objects,
                (double)info.disk_bytes / 1e6);
-    put_age(out, (uint64_t)(clock_wall_us(&d->loop.clock) - info.written_us) / 1000);
+    if (!info.written_us) {
+        buf_puts(out, "nothing saved yet\n");
+        return;
+    }
+    buf_puts(out, "saved ");
+    put_age(out, saved_state_age_ms(info.written_us, clock_wall_us(&d->loop.clock)));
     buf_puts(out, " ago\n");
 }
 

@@ -2,6 +2,8 @@
  * seq.c - reserves numbers by writing the file `seq` durably, and stores the exact end when it is
  * closed.
  *
+ * The first block is reserved at the start, also on a full disk: then the file is overwritten in place.
+ *
  * If reserving fails it is retried by a timer with growing delays, and seq_ready() stays false once
  * the reserved numbers are used up. If the end can't be stored, the next run skips the rest of the
  * block.
@@ -149,7 +151,10 @@ int seq_open(struct seq *seq, struct clock *clock, struct disk *disk, const char
     rc = read_sequence(seq, err);
     if (rc == 0) { /* the first block, before the loop runs */
         size_t len = format_seq(line, seq->next + SEQ_BLOCK, false);
+        struct inf_error other; /* a full disk */
         rc = state_write(seq->dir, "seq", (struct str){line, len}, err);
+        if (rc < 0 && state_overwrite(seq->dir, "seq", (struct str){line, len}, &other) == 0)
+            rc = 0;
     }
     if (rc == 0) {
         seq->reserved = seq->next + SEQ_BLOCK;

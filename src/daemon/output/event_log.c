@@ -18,6 +18,10 @@
 #include "base/backoff.h"
 #include "base/base.h"
 
+enum {
+    AHEAD_SLICE = 16, /* records read between two looks at the budget */
+};
+
 #define TO_AFTER_OPERATION (SM_TO(EVENT_LOG_READY) | SM_TO(EVENT_LOG_CLOSING))
 
 static const struct sm_state states[] = {
@@ -405,17 +409,20 @@ static void on_ahead_timer(struct timer *timer)
     end_reading_ahead(container_of(timer, struct event_log, ahead_timer));
 }
 
-static void on_tail(struct sink *sink, struct str tail, bool cut)
+/* A power loss may have left thousands of records. */
+static bool on_tail(struct sink *sink, struct str *tail, bool cut)
 {
     struct event_log *log = sink->owner;
-    sink->tail_more = 0;
-    log_ahead_read(log->ahead, tail, cut);
+    while (log_ahead_read(log->ahead, tail, cut, AHEAD_SLICE))
+        if (clock_over_budget(log->clock))
+            return true;
     if (log->ahead->count)
         sink_log(sink, INF_LOG_WARN, "has changes of %zu object%s that the saved state has lost%s",
                  log->ahead->count, log->ahead->count == 1 ? "" : "s",
                  log->ahead->partial ? ", and perhaps more; those are written again"
                                      : "; they are not written again");
     end_reading_ahead(log);
+    return false;
 }
 
 void event_log_restore_ahead(struct event_log *event_log, const char *log, uint64_t from)

@@ -163,18 +163,20 @@ static bool read_line(struct log_ahead *ahead, struct str line)
     return true;
 }
 
-void log_ahead_read(struct log_ahead *ahead, struct str tail, bool cut)
+bool log_ahead_read(struct log_ahead *ahead, struct str *tail, bool cut, size_t n)
 {
-    const char *newline = tail.len ? memrchr(tail.at, '\n', tail.len) : NULL;
-    while (newline) { /* the end of a line */
-        const char *before = memrchr(tail.at, '\n', (size_t)(newline - tail.at));
-        const char *line = before ? before + 1 : tail.at;
+    const char *newline = tail->len ? memrchr(tail->at, '\n', tail->len) : NULL;
+    for (; newline && n; n--) { /* the end of a line */
+        const char *before = memrchr(tail->at, '\n', (size_t)(newline - tail->at));
+        const char *line = before ? before + 1 : tail->at;
         if ((!before && cut) || !read_line(ahead, (struct str){line, (size_t)(newline - line)})) {
             ahead->partial = !before && cut;
-            return;
+            return false;
         }
+        tail->len = (size_t)(line - tail->at);
         newline = before;
     }
+    return newline;
 }
 
 /* ---- changes ---- */

@@ -43,8 +43,9 @@ enum log_ahead_verdict {
 struct log_ahead *log_ahead_new(const char *log, uint64_t from);
 void log_ahead_free(struct log_ahead *ahead); /* NULL is allowed */
 
-/* Reads the end of the log. @cut: it has more than that, so the first line may be incomplete. */
-void log_ahead_read(struct log_ahead *ahead, struct str tail, bool cut);
+/* Reads up to @n records at the end of *@tail, which is the end of the log, and removes them from it. @cut: the log
+ * has more than *@tail had, so its first line may be incomplete. Returns whether there are others to read. */
+bool log_ahead_read(struct log_ahead *ahead, struct str *tail, bool cut, size_t n);
 
 /* What to do with a change. Once a change is not LOG_AHEAD_WRITTEN, its object is forgotten here. *@ret_rv
  * gets the version that the log has, if LOG_AHEAD_UNKNOWN; valid until log_ahead_free(). */

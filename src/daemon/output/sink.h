@@ -115,8 +115,9 @@ struct sink {
     void (*on_done)(struct sink *sink, int64_t result);
     void (*on_log)(struct sink *sink, enum inf_log_level level, const char *line);
     /* From recall(), if `tail_more` is set: the end of the target, without blank lines. @cut: there is
-     * more before it. */
-    void (*on_tail)(struct sink *sink, struct str tail, bool cut);
+     * more before it. Called in the pump; if it returns true, again in the next tick with what it has left
+     * of @tail. */
+    bool (*on_tail)(struct sink *sink, struct str *tail, bool cut);
 };
 
 /* The type for @target. There is always one: any other target is a path. */

@@ -35,17 +35,23 @@ static bool file_accepts(const char *target)
     return true;
 }
 
+static void on_recall(struct task *task);
+
 static struct sink *file_make(const char *target, struct clock *clock, struct disk *disk)
 {
     struct file_sink *s = NEW(struct file_sink);
     s->clock = clock;
+    task_init(&s->recall_task, PHASE_PUMP, on_recall);
     log_file_init(&s->file, disk, target);
     return &s->sink;
 }
 
 static void file_free(struct sink *sink)
 {
-    free(file_sink_of(sink));
+    struct file_sink *s = file_sink_of(sink);
+    task_cancel(&s->recall_task);
+    log_tail_free(&s->tail);
+    free(s);
 }
 
 static void file_configure(struct sink *sink, const struct sink_settings *settings)
@@ -89,19 +95,24 @@ static const char *file_error_text(const struct sink *sink, int error)
 
 /* ---- recalling ---- */
 
-/* Appends @text without lines of blanks only: repaired incomplete lines (see log_file.h). */
-static void put_without_blank_lines(struct buf *out, struct str text)
+/* Removes lines of blanks only: repaired incomplete lines (see log_file.h). Mostly there are none. Returns the
+ * new length. */
+static size_t remove_blank_lines(char *text, size_t len)
 {
-    while (text.len) {
-        const char *newline = memchr(text.at, '\n', text.len);
-        size_t line = newline ? (size_t)(newline - text.at) + 1 : text.len;
+    size_t kept = 0;
+    for (size_t at = 0, line; at < len; at += line) {
+        const char *newline = memchr(text + at, '\n', len - at);
         size_t blanks = 0;
-        while (blanks < line && text.at[blanks] == ' ')
+        line = newline ? (size_t)(newline - text) + 1 - at : len - at;
+        while (blanks < line && text[at + blanks] == ' ')
             blanks++;
-        if (!newline || blanks != line - 1)
-            buf_put(out, text.at, line);
-        text = (struct str){text.at + line, text.len - line};
+        if (newline && blanks == line - 1)
+            continue;
+        if (kept != at)
+            memmove(text + kept, text + at, line);
+        kept += line;
     }
+    return kept;
 }
 
 static size_t incomplete_line(struct str text)
@@ -121,19 +132,43 @@ static size_t find_recalled(struct file_sink *s, struct str tail)
                : text_overlap((struct str){tail.at, tail.len - incomplete_line(tail)}, s->recalled);
 }
 
+/* The lines that are looked for can only be here; what is before that is for on_tail(). */
+static struct str end_of_tail(const struct file_sink *s)
+{
+    size_t max = s->recalled.len + SINK_FILE_RECALL_MORE;
+    struct str end = s->tail_text;
+    if (end.len > max)
+        end = (struct str){end.at + end.len - max, max};
+    return end;
+}
+
+static void on_recall(struct task *task)
+{
+    struct file_sink *s = container_of(task, struct file_sink, recall_task);
+    bool cut = s->tail.len == s->tail.wanted;
+    int64_t found;
+    if (s->sink.tail_more && s->sink.on_tail(&s->sink, &s->tail_left, cut)) {
+        task_schedule(s->clock, task);
+        return;
+    }
+    s->sink.tail_more = 0;
+    found = (int64_t)find_recalled(s, end_of_tail(s));
+    log_tail_free(&s->tail);
+    end_operation(s, found);
+}
+
 static void on_tail_read(struct log_tail *tail, int error)
 {
     struct file_sink *s = container_of(tail, struct file_sink, tail);
-    struct buf text = {0};
-    int64_t found = error;
-    put_without_blank_lines(&text, log_tail_bytes(tail));
-    log_tail_free(tail);
-    if (!error && s->sink.tail_more)
-        s->sink.on_tail(&s->sink, (struct str){text.bytes, text.len}, tail->len == tail->wanted);
-    if (!error)
-        found = (int64_t)find_recalled(s, (struct str){text.bytes, text.len});
-    buf_free(&text);
-    end_operation(s, found);
+    struct str text = log_tail_bytes(tail);
+    if (error) {
+        log_tail_free(tail);
+        end_operation(s, error);
+        return;
+    }
+    text.len = remove_blank_lines(tail->bytes + tail->wanted - tail->len, text.len);
+    s->tail_text = s->tail_left = text;
+    task_schedule(s->clock, &s->recall_task);
 }
 
 static void file_recall(struct sink *sink, const char *lines, size_t len)

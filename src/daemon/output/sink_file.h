@@ -22,8 +22,11 @@ struct file_sink {
     struct sink sink;
     struct clock *clock;
     struct log_file file;
-    struct log_tail tail; /* of recall() */
-    struct str recalled;  /* the lines it looks for */
+    struct log_tail tail;    /* of recall() */
+    struct task recall_task; /* `tail` was read */
+    struct str recalled;     /* the lines it looks for */
+    struct str tail_text;    /* of `tail`, without blank lines */
+    struct str tail_left;    /* for on_tail() */
     uint64_t rotate_size;
     unsigned keep;
     uint64_t check_due_ms;

@@ -147,6 +147,23 @@ static void the_key_is_created_once_and_readable_only_by_its_owner(void **state)
     free(path);
 }
 
+static void a_file_is_overwritten_in_place(void **state)
+{
+    struct folder *folder = *state;
+    char line[32], *path = folder_file(folder, "seq");
+    struct inf_error err;
+    struct stat before, after;
+    assert_int_equal(state_overwrite(folder->path, "seq", STR("1 open\n"), &err), -INF_EIO);
+    assert_int_equal(state_write(folder->path, "seq", STR("16777217 closed\n"), &err), 0);
+    assert_int_equal(stat(path, &before), 0);
+    assert_int_equal(state_overwrite(folder->path, "seq", STR("33554433 open\n"), &err), 0);
+    assert_int_equal(stat(path, &after), 0);
+    assert_true(before.st_ino == after.st_ino);
+    assert_int_equal(state_read_text(folder->path, "seq", line, sizeof(line), &err), 0);
+    assert_string_equal(line, "33554433 open");
+    free(path);
+}
+
 static void a_key_of_another_size_is_refused(void **state)
 {
     struct folder *folder = *state;
@@ -194,6 +211,14 @@ static void a_restart_of_the_host_is_found_by_its_uptime(void **state)
     assert_false(saved_state_is_before_boot(0, now, 3)); /* there is no state */
 }
 
+static void a_state_of_the_future_has_no_age(void **state)
+{
+    const int64_t now = INT64_C(1800000000) * 1000000;
+    (void)state;
+    assert_int_equal(saved_state_age_ms(now - 5 * 1000000, now), 5000);
+    assert_int_equal(saved_state_age_ms(now + 5 * 1000000, now), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -202,10 +227,12 @@ int main(void)
         IN_FOLDER(creates_a_state_directory),
         IN_FOLDER(refuses_a_missing_state_directory),
         IN_FOLDER(the_key_is_created_once_and_readable_only_by_its_owner),
+        IN_FOLDER(a_file_is_overwritten_in_place),
         IN_FOLDER(a_key_of_another_size_is_refused),
         IN_FOLDER(strings_end_at_the_newline),
         IN_FOLDER(ids_are_hexadecimal_and_differ),
         cmocka_unit_test(a_restart_of_the_host_is_found_by_its_uptime),
+        cmocka_unit_test(a_state_of_the_future_has_no_age),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -231,6 +231,35 @@ static void a_power_loss_leaves_more_of_the_log_than_of_the_state(void **state)
     assert_lines(w, "a", "1 ADDED pods; 2 MODIFIED pods; 3 MODIFIED pods; 6 MODIFIED pods; ");
 }
 
+/* It may have thousands of records. */
+static void the_end_of_a_log_is_read_within_the_budget(void **state)
+{
+    enum {
+        CHANGES = 640
+    };
+    struct saved_world *s = *state;
+    struct journal_world *w = s->journal;
+    unsigned ticks = 0;
+    journal_world_log_all(w);
+    change_at(w, NULL, "'a':5", 5);
+    sim_advance(&w->sim, 5000);
+    for (unsigned i = 0; i < CHANGES / 2; i++) {
+        change_at(w, "'a':5", "'a':6", 6);
+        change_at(w, "'a':6", "'a':5", 7);
+    }
+    w->journal.ahead_from = mark_after_power_loss(s);
+    assert_int_equal(w->journal.ahead_from, 2);
+    journal_world_set_logs(w, NULL, 0);
+    w->disk.frozen = true;
+    journal_world_log_all(w);
+    w->disk.frozen = false;
+    w->sim.budget = 1;
+    for (; w->pods.held; ticks++)
+        sim_tick(&w->sim);
+    assert_in_range(ticks, CHANGES / 16, CHANGES / 4);
+    assert_logged(w, "has changes of 1 object that the saved state has lost");
+}
+
 /* The versions are no longer on the server: a list has a later one. */
 static void the_state_before_a_later_version_is_unknown(void **state)
 {
@@ -311,6 +340,7 @@ int main(void)
         SAVED(a_full_disk_of_the_state_delays_nothing),
         SAVED(lines_are_pending_until_the_log_has_written_them),
         SAVED(a_power_loss_leaves_more_of_the_log_than_of_the_state),
+        SAVED(the_end_of_a_log_is_read_within_the_budget),
         SAVED(the_state_before_a_later_version_is_unknown),
         SAVED(a_log_whose_end_cannot_be_read_does_not_hold_its_watches),
         SAVED(objects_that_only_the_log_has_are_a_gap_after_a_list),
