@@ -135,9 +135,16 @@ size_t json_scan_value(struct json_scan *scan, struct str text, bool *ret_ended)
     return (size_t)(at - text.at);
 }
 
+/* Most strings are short and have no escapes. */
 static const char *string_end(const char *at, const char *end)
 {
     bool escaped = false;
+#if JSON_BLOCK
+    size_t plain = JSON_PIECE;
+    for (; plain == JSON_PIECE && end - at >= JSON_PIECE; at += plain)
+        if (json_piece_ends_string(at, &plain))
+            return at + plain;
+#endif
     return find_closing_quote(at, end, &escaped);
 }
 

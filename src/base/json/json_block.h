@@ -29,6 +29,7 @@
 #ifdef __SSE2__
 #include <emmintrin.h>
 #define JSON_BLOCK 64
+#define JSON_PIECE 16 /* bytes that are compared in one instruction */
 #else
 #define JSON_BLOCK 0
 #endif
@@ -66,6 +67,20 @@ static inline void json_classify(const char *at, struct json_bits *bits)
         bits->space |= JSON_BITS(_mm_cmpeq_epi8(_mm_min_epu8(x, _mm_set1_epi8(' ')), x));
 #undef JSON_BITS
     }
+}
+
+/*
+ * Whether the string that the JSON_PIECE bytes at @at are in ends there: its closing quote is at
+ * *@ret_plain. Else this is how many of the bytes, up to the first backslash, are part of it.
+ */
+static inline bool json_piece_ends_string(const char *at, size_t *ret_plain)
+{
+    __m128i x = _mm_loadu_si128((const __m128i *)(const void *)at);
+    unsigned quote = (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(x, _mm_set1_epi8('"')));
+    unsigned backslash = (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(x, _mm_set1_epi8('\\')));
+    unsigned both = quote | backslash;
+    *ret_plain = both ? (size_t)__builtin_ctz(both) : JSON_PIECE;
+    return both & (~both + 1) & quote;
 }
 
 /* The bytes that are escaped: every second backslash of a run, and the byte after an odd run. Runs
