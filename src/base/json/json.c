@@ -50,13 +50,15 @@ static const char *find_closing_quote(const char *at, const char *end, bool *esc
 
 #if JSON_BLOCK
 /* Scans whole blocks inside of a container, up to the end of the value or the last whole block. */
-static const char *scan_blocks(struct json_scan *scan, const char *at, const char *end, bool *ended)
+JSON_INLINE const char *scan_blocks_by(json_classify_fn *classify, json_count_fn *count,
+                                       struct json_scan *scan, const char *at, const char *end,
+                                       bool *ended)
 {
     struct json_carry carry = {scan->in_string ? UINT64_MAX : 0, scan->escaped};
     size_t depth = scan->depth; /* a copy, so that it stays in a register */
     for (; end - at >= JSON_BLOCK; at += JSON_BLOCK) {
-        struct json_marks marks = json_block(at, &carry);
-        if (depth + JSON_BLOCK < JSON_DEPTH_MAX && json_pass_block(&marks, &depth))
+        struct json_marks marks = json_block(classify, at, &carry);
+        if (depth + JSON_BLOCK < JSON_DEPTH_MAX && json_pass_block(count, &marks, &depth))
             continue;
         for (uint64_t both = marks.open | marks.close; both; both &= both - 1) {
             depth += json_step(&marks, both);
@@ -72,6 +74,19 @@ static const char *scan_blocks(struct json_scan *scan, const char *at, const cha
     scan->in_string = carry.inside;
     scan->escaped = carry.escaped;
     return at;
+}
+
+JSON_AVX2 static const char *scan_blocks_avx2(struct json_scan *scan, const char *at,
+                                              const char *end, bool *ended)
+{
+    return scan_blocks_by(json_classify_avx2, json_count_avx2, scan, at, end, ended);
+}
+
+static const char *scan_blocks(struct json_scan *scan, const char *at, const char *end, bool *ended)
+{
+    if (json_has_avx2())
+        return scan_blocks_avx2(scan, at, end, ended);
+    return scan_blocks_by(json_classify, json_count, scan, at, end, ended);
 }
 #endif
 
@@ -264,14 +279,38 @@ static const char *skip_tokens(const char *at, const char *end)
     return at;
 }
 
+#if JSON_BLOCK
+/* Passes the whole blocks at @at, up to the first one with white space outside of strings. */
+JSON_INLINE const char *pass_compact_by(json_classify_fn *classify, const char *at, const char *end,
+                                        struct json_carry *carry)
+{
+    while (end - at >= JSON_BLOCK && !json_block(classify, at, carry).space)
+        at += JSON_BLOCK;
+    return at;
+}
+
+JSON_AVX2 static const char *pass_compact_avx2(const char *at, const char *end,
+                                               struct json_carry *carry)
+{
+    return pass_compact_by(json_classify_avx2, at, end, carry);
+}
+
+static const char *pass_compact(const char *at, const char *end, struct json_carry *carry)
+{
+    if (json_has_avx2())
+        return pass_compact_avx2(at, end, carry);
+    return pass_compact_by(json_classify, at, end, carry);
+}
+#endif
+
 bool json_is_compact(struct str value)
 {
     const char *at = value.at, *end = value.at + value.len;
 #if JSON_BLOCK
     struct json_carry carry = {0};
-    for (; end - at >= JSON_BLOCK; at += JSON_BLOCK)
-        if (json_block(at, &carry).space)
-            return false;
+    at = pass_compact(at, end, &carry);
+    if (end - at >= JSON_BLOCK)
+        return false;
     if (carry.inside) { /* the last block ended inside of a string */
         bool escaped = carry.escaped;
         at = find_closing_quote(at, end, &escaped);
