@@ -169,11 +169,12 @@ static const char *skip_string(const char *at, const char *end)
     return quote < end ? quote + 1 : end;
 }
 
-static const char *skip_container(const char *at, const char *end)
+/* @at is inside of the container. */
+static const char *skip_rest(const char *at, const char *end)
 {
     struct json_scan scan = {.depth = 1};
     bool ended = false;
-    return scan_enclosed(&scan, at + 1, end, &ended);
+    return scan_enclosed(&scan, at, end, &ended);
 }
 
 static const char *skip_value(const char *at, const char *end)
@@ -181,7 +182,7 @@ static const char *skip_value(const char *at, const char *end)
     if (at < end && *at == '"')
         return skip_string(at, end);
     if (at < end && (*at == '{' || *at == '['))
-        return skip_container(at, end);
+        return skip_rest(at + 1, end);
     return scan_scalar(at, end);
 }
 
@@ -236,6 +237,11 @@ bool json_walk_pass(struct json_walk *walk, char sign)
         return false;
     walk->at = at + 1;
     return true;
+}
+
+void json_walk_leave(struct json_walk *walk)
+{
+    walk->at = skip_rest(walk->at, walk->end);
 }
 
 bool json_items_start(struct json_walk *walk, struct str array)

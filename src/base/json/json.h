@@ -81,6 +81,9 @@ struct str json_walk_value(struct json_walk *walk);
 /* Skips @sign and the white space before it. Returns false if another character follows. */
 bool json_walk_pass(struct json_walk *walk, char sign);
 
+/* Leaves an object or array that was entered, wherever the walk is in it: skips the rest of it. */
+void json_walk_leave(struct json_walk *walk);
+
 /* At the end of a walk: whether the closing brace follows, and only white space after it. */
 bool json_walk_complete(const struct json_walk *walk);
 
