@@ -100,6 +100,18 @@ static inline bool json_key_is(struct str spelled, const char *name)
     return spelled.len >= text.len && json_text_is(spelled, text);
 }
 
+/* Moves to the value of the next member whose key is @name. Returns false if there is none. */
+static inline bool json_walk_to(struct json_walk *walk, const char *name)
+{
+    struct str key;
+    while (json_walk_key(walk, &key)) {
+        if (json_key_is(key, name))
+            return true;
+        json_walk_value(walk);
+    }
+    return false;
+}
+
 /* ---- white space ---- */
 
 /* Whether @value has no white space between tokens. Servers send none unless requested (pretty). */

@@ -13,18 +13,6 @@
 #include "base/text/timestamp.h"
 #include "core/object/object.h"
 
-/* Moves @walk to the value of the first member whose key is @name. */
-static bool walk_to(struct json_walk *walk, const char *name)
-{
-    struct str key;
-    while (json_walk_key(walk, &key)) {
-        if (json_key_is(key, name))
-            return true;
-        json_walk_value(walk);
-    }
-    return false;
-}
-
 /* The value of metadata.@name, as written; empty if there is none. */
 static struct str metadata_field(const struct inf_object *object, const char *name)
 {
@@ -32,7 +20,7 @@ static struct str metadata_field(const struct inf_object *object, const char *na
     struct str text;
     text.at = inf_object_json(object, &text.len);
     json_walk_start(&walk, text);
-    if (walk_to(&walk, "metadata") && json_walk_pass(&walk, '{') && walk_to(&walk, name))
+    if (json_walk_to(&walk, "metadata") && json_walk_pass(&walk, '{') && json_walk_to(&walk, name))
         return json_walk_value(&walk);
     return (struct str){"", 0};
 }
