@@ -3,7 +3,7 @@
 instructions.json.
 
 Seconds depend on the machine and its load. The number of instructions for a fixed input is the same everywhere, for one
-compiler and if the C library does not select functions by CPU. So a change that costs 5 % more is detected on any
+compiler, on a CPU with AVX2, and if the C library does not select functions by CPU. So a change that costs 5 % more is detected on any
 machine. bench_event provides the input; it parses, stores, compares and writes, without TLS, so OpenSSL is not counted.
 bench_state starts with saved objects.
 Skipped, with the reason, without valgrind or with another compiler.
@@ -78,6 +78,8 @@ def main():
         why = 'valgrind is not installed'
     elif compiler(program) != COMPILER:
         why = f'built with {compiler(program)}, but the numbers were recorded with {COMPILER}'
+    elif 'avx2' not in Path('/proc/cpuinfo').read_text():
+        why = 'this CPU lacks AVX2, for which base/json has functions of its own'
     if why:
         print(f'instructions: skipped: {why}')
         return 0

@@ -50,13 +50,15 @@ static const char *find_closing_quote(const char *at, const char *end, bool *esc
 
 #if JSON_BLOCK
 /* Scans whole blocks inside of a container, up to the end of the value or the last whole block. */
-static const char *scan_blocks(struct json_scan *scan, const char *at, const char *end, bool *ended)
+JSON_INLINE const char *scan_blocks_by(json_classify_fn *classify, json_count_fn *count,
+                                       struct json_scan *scan, const char *at, const char *end,
+                                       bool *ended)
 {
     struct json_carry carry = {scan->in_string ? UINT64_MAX : 0, scan->escaped};
     size_t depth = scan->depth; /* a copy, so that it stays in a register */
     for (; end - at >= JSON_BLOCK; at += JSON_BLOCK) {
-        struct json_marks marks = json_block(at, &carry);
-        if (depth + JSON_BLOCK < JSON_DEPTH_MAX && json_pass_block(&marks, &depth))
+        struct json_marks marks = json_block(classify, at, &carry);
+        if (depth + JSON_BLOCK < JSON_DEPTH_MAX && json_pass_block(count, &marks, &depth))
             continue;
         for (uint64_t both = marks.open | marks.close; both; both &= both - 1) {
             depth += json_step(&marks, both);
@@ -72,6 +74,19 @@ static const char *scan_blocks(struct json_scan *scan, const char *at, const cha
     scan->in_string = carry.inside;
     scan->escaped = carry.escaped;
     return at;
+}
+
+JSON_AVX2 static const char *scan_blocks_avx2(struct json_scan *scan, const char *at,
+                                              const char *end, bool *ended)
+{
+    return scan_blocks_by(json_classify_avx2, json_count_avx2, scan, at, end, ended);
+}
+
+static const char *scan_blocks(struct json_scan *scan, const char *at, const char *end, bool *ended)
+{
+    if (json_has_avx2())
+        return scan_blocks_avx2(scan, at, end, ended);
+    return scan_blocks_by(json_classify, json_count, scan, at, end, ended);
 }
 #endif
 
@@ -135,9 +150,16 @@ size_t json_scan_value(struct json_scan *scan, struct str text, bool *ret_ended)
     return (size_t)(at - text.at);
 }
 
+/* Most strings are short and have no escapes. */
 static const char *string_end(const char *at, const char *end)
 {
     bool escaped = false;
+#if JSON_BLOCK
+    size_t plain = JSON_PIECE;
+    for (; plain == JSON_PIECE && end - at >= JSON_PIECE; at += plain)
+        if (json_piece_ends_string(at, &plain))
+            return at + plain;
+#endif
     return find_closing_quote(at, end, &escaped);
 }
 
@@ -147,11 +169,12 @@ static const char *skip_string(const char *at, const char *end)
     return quote < end ? quote + 1 : end;
 }
 
-static const char *skip_container(const char *at, const char *end)
+/* @at is inside of the container. */
+static const char *skip_rest(const char *at, const char *end)
 {
     struct json_scan scan = {.depth = 1};
     bool ended = false;
-    return scan_enclosed(&scan, at + 1, end, &ended);
+    return scan_enclosed(&scan, at, end, &ended);
 }
 
 static const char *skip_value(const char *at, const char *end)
@@ -159,7 +182,7 @@ static const char *skip_value(const char *at, const char *end)
     if (at < end && *at == '"')
         return skip_string(at, end);
     if (at < end && (*at == '{' || *at == '['))
-        return skip_container(at, end);
+        return skip_rest(at + 1, end);
     return scan_scalar(at, end);
 }
 
@@ -216,6 +239,11 @@ bool json_walk_pass(struct json_walk *walk, char sign)
     return true;
 }
 
+void json_walk_leave(struct json_walk *walk)
+{
+    walk->at = skip_rest(walk->at, walk->end);
+}
+
 bool json_items_start(struct json_walk *walk, struct str array)
 {
     walk->end = array.at + array.len;
@@ -257,14 +285,38 @@ static const char *skip_tokens(const char *at, const char *end)
     return at;
 }
 
+#if JSON_BLOCK
+/* Passes the whole blocks at @at, up to the first one with white space outside of strings. */
+JSON_INLINE const char *pass_compact_by(json_classify_fn *classify, const char *at, const char *end,
+                                        struct json_carry *carry)
+{
+    while (end - at >= JSON_BLOCK && !json_block(classify, at, carry).space)
+        at += JSON_BLOCK;
+    return at;
+}
+
+JSON_AVX2 static const char *pass_compact_avx2(const char *at, const char *end,
+                                               struct json_carry *carry)
+{
+    return pass_compact_by(json_classify_avx2, at, end, carry);
+}
+
+static const char *pass_compact(const char *at, const char *end, struct json_carry *carry)
+{
+    if (json_has_avx2())
+        return pass_compact_avx2(at, end, carry);
+    return pass_compact_by(json_classify, at, end, carry);
+}
+#endif
+
 bool json_is_compact(struct str value)
 {
     const char *at = value.at, *end = value.at + value.len;
 #if JSON_BLOCK
     struct json_carry carry = {0};
-    for (; end - at >= JSON_BLOCK; at += JSON_BLOCK)
-        if (json_block(at, &carry).space)
-            return false;
+    at = pass_compact(at, end, &carry);
+    if (end - at >= JSON_BLOCK)
+        return false;
     if (carry.inside) { /* the last block ended inside of a string */
         bool escaped = carry.escaped;
         at = find_closing_quote(at, end, &escaped);

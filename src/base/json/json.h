@@ -81,6 +81,9 @@ struct str json_walk_value(struct json_walk *walk);
 /* Skips @sign and the white space before it. Returns false if another character follows. */
 bool json_walk_pass(struct json_walk *walk, char sign);
 
+/* Leaves an object or array that was entered, wherever the walk is in it: skips the rest of it. */
+void json_walk_leave(struct json_walk *walk);
+
 /* At the end of a walk: whether the closing brace follows, and only white space after it. */
 bool json_walk_complete(const struct json_walk *walk);
 
@@ -95,6 +98,18 @@ static inline bool json_key_is(struct str spelled, const char *name)
 {
     struct str text = str_of(name);
     return spelled.len >= text.len && json_text_is(spelled, text);
+}
+
+/* Moves to the value of the next member whose key is @name. Returns false if there is none. */
+static inline bool json_walk_to(struct json_walk *walk, const char *name)
+{
+    struct str key;
+    while (json_walk_key(walk, &key)) {
+        if (json_key_is(key, name))
+            return true;
+        json_walk_value(walk);
+    }
+    return false;
 }
 
 /* ---- white space ---- */

@@ -148,20 +148,28 @@ void json_value_put(struct buf *out, struct str value)
         buf_put(out, value.at, value.len);
 }
 
+static size_t copy_text(struct str text, char *buf, size_t size)
+{
+    if (size) {
+        size_t fits = text.len < size ? text.len : size - 1;
+        while (fits && fits < text.len && ((unsigned char)text.at[fits] & 0xc0) == 0x80)
+            fits--;
+        if (fits)
+            memcpy(buf, text.at, fits);
+        buf[fits] = '\0';
+    }
+    return text.len;
+}
+
+/* Only a string with escapes is decoded first. */
 size_t json_value_copy(struct str value, char *buf, size_t size)
 {
     struct buf text = {0};
     size_t len;
+    if (!value.len || !memchr(value.at, '\\', value.len))
+        return copy_text(is_string(value) ? string_content(value) : value, buf, size);
     json_value_put(&text, value);
-    len = text.len;
-    if (size) {
-        size_t fits = len < size ? len : size - 1;
-        while (fits && fits < len && ((unsigned char)text.bytes[fits] & 0xc0) == 0x80)
-            fits--;
-        if (fits)
-            memcpy(buf, text.bytes, fits);
-        buf[fits] = '\0';
-    }
+    len = copy_text((struct str){text.bytes, text.len}, buf, size);
     buf_free(&text);
     return len;
 }

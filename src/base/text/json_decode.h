@@ -28,10 +28,12 @@ size_t json_text_next(const char **at, const char *end, char ret_bytes[JSON_CHAR
 bool json_text_is_decoded(struct str spelled, struct str text);
 
 /* Escaped text is never shorter than decoded text. Inline: most keys that are compared differ in length
- * or bytes. */
+ * or in their first byte. */
 static inline bool json_text_is(struct str spelled, struct str text)
 {
     if (spelled.len < text.len || (spelled.len == text.len && !str_eq(spelled, text)))
+        return false;
+    if (text.len && spelled.at[0] != text.at[0] && spelled.at[0] != '\\')
         return false;
     return json_text_is_decoded(spelled, text);
 }

@@ -3,7 +3,7 @@
  */
 #include "base/text/utf8.h"
 
-size_t utf8_next(struct str text, uint32_t *ret_char)
+size_t utf8_decode(struct str text, uint32_t *ret_char)
 {
     const unsigned char *at = (const unsigned char *)text.at;
     size_t len = *at < 0x80   ? 1

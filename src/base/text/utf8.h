@@ -10,9 +10,19 @@
 #include "base/buf.h"
 #include "base/str.h"
 
+/* utf8_next() for all characters, also those of several bytes. */
+size_t utf8_decode(struct str text, uint32_t *ret_char);
+
 /* Decodes the character at the front of @text, which is not empty. Returns its length in bytes, or 0 if
- * it is not valid UTF-8 (surrogates and overlong forms are invalid). */
-size_t utf8_next(struct str text, uint32_t *ret_char);
+ * it is not valid UTF-8 (surrogates and overlong forms are invalid). Inline: most characters are ASCII. */
+static inline size_t utf8_next(struct str text, uint32_t *ret_char)
+{
+    unsigned char first = (unsigned char)text.at[0];
+    if (first >= 0x80)
+        return utf8_decode(text, ret_char);
+    *ret_char = first;
+    return 1;
+}
 
 /* Whether @c could control a terminal or mislead a reader: C0, DEL, C1, line separators, characters
  * that change the text direction, and invisible characters without width. */

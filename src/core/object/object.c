@@ -129,16 +129,16 @@ static bool is_deeper(yyjson_val *value, size_t levels)
     return false;
 }
 
-/* Fast path: an object with fewer values or containers than the limit can't exceed it. */
+/* Fast path: an object that has no more containers than the limit can't exceed it. Scalars are counted
+ * until that is certain. */
 static int check_depth(yyjson_doc *doc, struct inf_error *err)
 {
     yyjson_val *values = yyjson_doc_get_root(doc); /* an array of all values */
-    size_t count = yyjson_doc_get_val_count(doc), containers = 0;
-    if (count <= OBJECT_DEPTH_MAX)
-        return 0;
-    for (size_t i = 0; i < count; i++)
-        containers += yyjson_is_ctn(&values[i]);
-    if (containers > OBJECT_DEPTH_MAX && is_deeper(values, OBJECT_DEPTH_MAX))
+    size_t count = yyjson_doc_get_val_count(doc);
+    size_t excess = count > OBJECT_DEPTH_MAX ? count - OBJECT_DEPTH_MAX : 0;
+    for (size_t i = 0; i < count && excess; i++)
+        excess -= !yyjson_is_ctn(&values[i]);
+    if (excess && is_deeper(values, OBJECT_DEPTH_MAX))
         return err_set(err, INF_EDECODE, "object: nested more than %d levels deep",
                        OBJECT_DEPTH_MAX);
     return 0;

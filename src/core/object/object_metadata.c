@@ -13,18 +13,6 @@
 #include "base/text/timestamp.h"
 #include "core/object/object.h"
 
-/* Moves @walk to the value of the first member whose key is @name. */
-static bool walk_to(struct json_walk *walk, const char *name)
-{
-    struct str key;
-    while (json_walk_key(walk, &key)) {
-        if (json_key_is(key, name))
-            return true;
-        json_walk_value(walk);
-    }
-    return false;
-}
-
 /* The value of metadata.@name, as written; empty if there is none. */
 static struct str metadata_field(const struct inf_object *object, const char *name)
 {
@@ -32,7 +20,7 @@ static struct str metadata_field(const struct inf_object *object, const char *na
     struct str text;
     text.at = inf_object_json(object, &text.len);
     json_walk_start(&walk, text);
-    if (walk_to(&walk, "metadata") && json_walk_pass(&walk, '{') && walk_to(&walk, name))
+    if (json_walk_to(&walk, "metadata") && json_walk_pass(&walk, '{') && json_walk_to(&walk, name))
         return json_walk_value(&walk);
     return (struct str){"", 0};
 }
@@ -94,29 +82,52 @@ size_t inf_object_each_annotation(const struct inf_object *object, inf_object_pa
 
 /* ---- the controller ---- */
 
-/* Copies the field @name of @reference, "" if it is missing. Returns whether it fits. */
-static bool copy_field(struct str reference, struct str name, char *buf, size_t size)
+/* The members of an owner reference that are read, in one walk: the first of each name. */
+enum reference_field {
+    CONTROLLER,
+    API_VERSION,
+    KIND,
+    NAME,
+    UID,
+    REFERENCE_FIELDS
+};
+
+static void read_reference(struct str reference, struct str ret[REFERENCE_FIELDS])
 {
-    struct str value = {"", 0};
-    json_member_get(reference, name, &value);
-    return json_value_copy(value, buf, size) < size;
+    static const char *const names[] = {"controller", "apiVersion", "kind", "name", "uid"};
+    struct json_walk walk;
+    struct json_member member;
+    for (size_t i = 0; i < REFERENCE_FIELDS; i++)
+        ret[i] = (struct str){"", 0};
+    json_walk_start(&walk, reference);
+    while (json_walk_next(&walk, &member))
+        for (size_t i = 0; i < REFERENCE_FIELDS; i++)
+            if (!ret[i].len && json_key_is(member.key, names[i]))
+                ret[i] = member.value;
+}
+
+static bool copy_reference(const struct str fields[REFERENCE_FIELDS], struct inf_owner *ret)
+{
+    const struct inf_owner *o = ret;
+    *ret = (struct inf_owner){.reserved = {NULL}};
+    return json_value_copy(fields[API_VERSION], ret->api_version, sizeof(o->api_version)) <
+               sizeof(o->api_version) &&
+           json_value_copy(fields[KIND], ret->kind, sizeof(o->kind)) < sizeof(o->kind) &&
+           json_value_copy(fields[NAME], ret->name, sizeof(o->name)) < sizeof(o->name) &&
+           json_value_copy(fields[UID], ret->uid, sizeof(o->uid)) < sizeof(o->uid);
 }
 
 int inf_object_controller(const struct inf_object *object, struct inf_owner *ret_owner)
 {
     struct json_walk walk;
-    struct str reference, controller;
+    struct str reference, fields[REFERENCE_FIELDS];
     json_items_start(&walk, metadata_field(object, "ownerReferences"));
     while (json_items_next(&walk, &reference)) {
-        struct inf_owner owner = {.reserved = {NULL}};
-        if (!json_member_get(reference, STR("controller"), &controller) ||
-            !str_eq(controller, STR("true")))
+        struct inf_owner owner;
+        read_reference(reference, fields);
+        if (!str_eq(fields[CONTROLLER], STR("true")))
             continue;
-        if (!copy_field(reference, STR("apiVersion"), owner.api_version,
-                        sizeof(owner.api_version)) ||
-            !copy_field(reference, STR("kind"), owner.kind, sizeof(owner.kind)) ||
-            !copy_field(reference, STR("name"), owner.name, sizeof(owner.name)) ||
-            !copy_field(reference, STR("uid"), owner.uid, sizeof(owner.uid)))
+        if (!copy_reference(fields, &owner))
             return -INF_ETOOBIG;
         *ret_owner = owner;
         return 0;

@@ -235,16 +235,18 @@ struct paths_walk {
     void *ctx;
 };
 
-static bool walk_inside(const struct paths_walk *w, uint64_t live, size_t depth, struct str value);
+static bool walk_inside(const struct paths_walk *w, uint64_t live, size_t depth,
+                        struct json_walk *walk, bool leaves);
 
 /* Reports @value for the paths that end there, and continues inside of it with the others. */
 static bool walk_match(const struct paths_walk *w, struct path_match match, size_t depth,
                        struct str value)
 {
+    struct json_walk inside = {value.at, value.at + value.len};
     for (size_t i = 0; i < PATH_SET_MAX && match.ended >> i; i++)
         if ((match.ended >> i & 1) && !w->each(w->ctx, i, value.at, value.len))
             return false;
-    return !match.live || walk_inside(w, match.live, depth + 1, value);
+    return !match.live || walk_inside(w, match.live, depth + 1, &inside, false);
 }
 
 /* Those of @bits whose step at @depth is a key: there is only one such member. */
@@ -257,25 +259,48 @@ static uint64_t of_keys(const struct paths_walk *w, uint64_t bits, size_t depth)
     return found;
 }
 
-/* Descends at most PATH_STEPS_MAX levels. Returns false if the caller's function did. */
-static bool walk_inside(const struct paths_walk *w, uint64_t live, size_t depth, struct str value)
+static bool walk_items(const struct paths_walk *w, uint64_t live, size_t depth,
+                       struct json_walk *walk)
 {
-    struct json_member member;
-    struct path_match match;
-    struct json_walk walk;
     struct str item;
-    bool more = true;
-    if (json_items_start(&walk, value)) {
-        for (size_t i = 0; more && json_items_next(&walk, &item); i++)
-            more = walk_match(w, path_set_item(w->paths, live, depth, i, item), depth, item);
-        return more;
-    }
-    json_walk_start(&walk, value);
-    while (more && live && json_walk_next(&walk, &member)) {
-        match = path_set_key(w->paths, live, depth, member.key);
+    for (size_t i = 0; json_items_next(walk, &item); i++)
+        if (!walk_match(w, path_set_item(w->paths, live, depth, i, item), depth, item))
+            return false;
+    return true;
+}
+
+/* A value is entered without a search for its end, unless a path ends there. */
+static bool walk_members(const struct paths_walk *w, uint64_t live, size_t depth,
+                         struct json_walk *walk, bool leaves)
+{
+    struct str key;
+    while (live && json_walk_key(walk, &key)) {
+        struct path_match match = path_set_key(w->paths, live, depth, key);
+        bool enters = match.live && !match.ended;
         live &= ~of_keys(w, match.ended | match.live, depth);
-        more = walk_match(w, match, depth, member.value);
+        if (enters ? !walk_inside(w, match.live, depth + 1, walk, live || leaves)
+                   : !walk_match(w, match, depth, json_walk_value(walk)))
+            return false;
     }
+    return true;
+}
+
+/* Descends at most PATH_STEPS_MAX levels. @leaves: moves to the end of the value, for a caller that
+ * continues there. Returns false if the caller's function did. */
+static bool walk_inside(const struct paths_walk *w, uint64_t live, size_t depth,
+                        struct json_walk *walk, bool leaves)
+{
+    bool more = true, entered = true;
+    if (json_walk_pass(walk, '['))
+        more = walk_items(w, live, depth, walk);
+    else if (json_walk_pass(walk, '{'))
+        more = walk_members(w, live, depth, walk, leaves);
+    else
+        entered = false;
+    if (more && leaves && entered)
+        json_walk_leave(walk);
+    else if (more && leaves)
+        json_walk_value(walk);
     return more;
 }
 
@@ -283,7 +308,8 @@ void inf_paths_each(const struct inf_path *const *paths, size_t n, const struct 
                     inf_path_values_fn *each, void *ctx)
 {
     struct paths_walk walk = {paths, each, ctx};
-    walk_inside(&walk, path_set_all(n), 0, json_of(object));
+    struct str text = json_of(object);
+    walk_inside(&walk, path_set_all(n), 0, &(struct json_walk){text.at, text.at + text.len}, false);
 }
 
 int inf_path_string(const struct inf_path *path, const struct inf_object *object, char *buf,

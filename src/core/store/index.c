@@ -11,7 +11,7 @@
 
 #include "base/alloc.h"
 #include "base/base.h"
-#include "base/json/json_text.h"
+#include "base/json/json.h"
 #include "core/object/object.h"
 
 struct more_members {
@@ -190,11 +190,15 @@ static struct more_members **drop_unkept(struct index_update *u)
  * text. An object without labels has no value. */
 static void each_label_set(const struct inf_object *object, index_value_fn each, void *ctx)
 {
-    struct str text, metadata, labels;
+    struct json_walk walk;
+    struct str text, labels;
     text.at = inf_object_json(object, &text.len);
-    if (json_member_get(text, STR("metadata"), &metadata) &&
-        json_member_get(metadata, STR("labels"), &labels) && !str_eq(labels, STR("{}")) &&
-        !str_eq(labels, STR("null")))
+    json_walk_start(&walk, text);
+    if (!json_walk_to(&walk, "metadata") || !json_walk_pass(&walk, '{') ||
+        !json_walk_to(&walk, "labels"))
+        return;
+    labels = json_walk_value(&walk);
+    if (!str_eq(labels, STR("{}")) && !str_eq(labels, STR("null")))
         each(ctx, labels);
 }
 

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "base/json/json_text.h"
 
 enum {
     LABEL_SIZE = 64, /* LIMIT: of a label value in Kubernetes, with its NUL */
@@ -34,21 +35,37 @@ static size_t length_before(const char *name, const char *suffix)
     return len - tail - 1;
 }
 
+/* The evidence of a Pod for its workload. */
+struct evidence {
+    const struct inf_object *pod;
+    struct str labels; /* a JSON object */
+};
+
+/* Returns false if there is no label @key. A longer value is cut. */
+static bool get_label(const struct evidence *e, const char *key, char ret[LABEL_SIZE])
+{
+    struct str value;
+    if (!json_member_get(e->labels, str_of(key), &value))
+        return false;
+    json_value_copy(value, ret, LABEL_SIZE);
+    return true;
+}
+
 /* A Deployment names its ReplicaSets NAME-HASH, and labels their Pods with the hash. */
-static size_t deployment_length(const struct inf_object *pod, const struct inf_owner *owner)
+static size_t deployment_length(const struct evidence *e, const struct inf_owner *owner)
 {
     char hash[LABEL_SIZE];
-    if (inf_object_label(pod, "pod-template-hash", hash, sizeof(hash)) < 0)
+    if (!get_label(e, "pod-template-hash", hash))
         return 0;
     return length_before(owner->name, hash);
 }
 
-static bool has_job_label(const struct inf_object *pod, const char *job)
+static bool has_job_label(const struct evidence *e, const char *job)
 {
     static const char *const keys[] = {"batch.kubernetes.io/job-name", "job-name"};
     char label[LABEL_SIZE];
     for (size_t i = 0; i < ARRAY_LEN(keys); i++)
-        if (inf_object_label(pod, keys[i], label, sizeof(label)) >= 0)
+        if (get_label(e, keys[i], label))
             return strcmp(label, job) == 0;
     return false;
 }
@@ -66,13 +83,13 @@ static bool is_schedule_of(const struct inf_object *pod, int64_t minute)
 }
 
 /* A CronJob names its Jobs NAME-MINUTES, with the scheduled time in minutes since 1970. */
-static size_t cron_job_length(const struct inf_object *pod, const struct inf_owner *owner)
+static size_t cron_job_length(const struct evidence *e, const struct inf_owner *owner)
 {
     const char *dash = strrchr(owner->name, '-');
     size_t digits = dash ? strspn(dash + 1, "0123456789") : 0;
     if (digits < SCHEDULE_DIGITS_MIN || digits > SCHEDULE_DIGITS_MAX || dash[1 + digits] ||
-        dash == owner->name || !has_job_label(pod, owner->name) ||
-        !is_schedule_of(pod, strtoll(dash + 1, NULL, 10)))
+        dash == owner->name || !has_job_label(e, owner->name) ||
+        !is_schedule_of(e->pod, strtoll(dash + 1, NULL, 10)))
         return 0;
     return (size_t)(dash - owner->name);
 }
@@ -83,7 +100,7 @@ static size_t cron_job_length(const struct inf_object *pod, const struct inf_own
 static const struct indirection {
     const char *group, *kind;
     const char *workload; /* the kind that the name shows */
-    size_t (*name_length)(const struct inf_object *pod, const struct inf_owner *owner);
+    size_t (*name_length)(const struct evidence *e, const struct inf_owner *owner);
 } indirections[] = {
     {"apps/", "ReplicaSet", "Deployment", deployment_length},
     {"batch/", "Job", "CronJob", cron_job_length},
@@ -105,9 +122,10 @@ bool workload_is_indirect(const struct inf_owner *owner)
     return indirection_of(owner) != NULL;
 }
 
-bool workload_find(const struct inf_object *pod, const struct inf_owner *owner,
+bool workload_find(const struct inf_object *pod, struct str labels, const struct inf_owner *owner,
                    const struct inf_object *watched, struct workload *ret)
 {
+    const struct evidence e = {pod, labels};
     const struct indirection *row = indirection_of(owner);
     const char *kind = owner->kind, *name = owner->name;
     struct inf_owner controller;
@@ -120,7 +138,7 @@ bool workload_find(const struct inf_object *pod, const struct inf_owner *owner,
             name = controller.name;
             len = strlen(name);
         }
-    } else if (row && (derived = row->name_length(pod, owner)) > 0) {
+    } else if (row && (derived = row->name_length(&e, owner)) > 0) {
         kind = row->workload;
         len = derived;
     }

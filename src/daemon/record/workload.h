@@ -18,6 +18,8 @@
 
 #include "informer/object.h"
 
+#include "base/str.h"
+
 struct workload {
     char kind[sizeof(((struct inf_owner *)0)->kind)];
     char name[sizeof(((struct inf_owner *)0)->name)];
@@ -26,9 +28,9 @@ struct workload {
 /* Whether the owner may have a controller itself, so that it should be looked up. */
 bool workload_is_indirect(const struct inf_owner *owner);
 
-/* The workload of @pod, whose controller is @owner. @watched is the object of @owner, if it is
+/* The workload of @pod, whose controller is @owner. @labels is its metadata.labels as written. @watched is the object of @owner, if it is
  * known; else NULL. Returns false if the Pod has no workload. */
-bool workload_find(const struct inf_object *pod, const struct inf_owner *owner,
+bool workload_find(const struct inf_object *pod, struct str labels, const struct inf_owner *owner,
                    const struct inf_object *watched, struct workload *ret);
 
 #endif

@@ -180,6 +180,14 @@ bool condition_may_begin(const struct condition *condition, const struct inf_dif
     return false;
 }
 
+uint64_t condition_leads(const struct condition *condition, struct lead_set *set)
+{
+    uint64_t leads = 0;
+    for (size_t i = 0; i < condition->n_terms; i++)
+        leads |= lead_set_add(set, condition->terms[i].path);
+    return leads;
+}
+
 void condition_collect(const struct condition *condition, const struct inf_object *object,
                        struct item_values *ret)
 {

@@ -30,6 +30,7 @@
 
 #include "base/str.h"
 #include "daemon/rule/item_path.h"
+#include "daemon/rule/lead_set.h"
 
 enum {
     CONDITION_TEXT_MAX = 4096, /* LIMIT: bytes of a condition */
@@ -65,6 +66,9 @@ bool condition_began(const struct condition *condition, const struct inf_object 
 /* Whether the condition may have begun with @diff. A cheap check, which reads only the diff: if it
  * returns false, the condition did not begin. */
 bool condition_may_begin(const struct condition *condition, const struct inf_diff *diff);
+
+/* The bits of its paths in @set, to which they are added: it may begin only with a diff that touches one. */
+uint64_t condition_leads(const struct condition *condition, struct lead_set *set);
 
 /* Stores the values that satisfy the first term. The caller frees them with item_values_free(). */
 void condition_collect(const struct condition *condition, const struct inf_object *object,

@@ -59,7 +59,7 @@ static bool pass_same_name(const char **path, const char **changed)
  * compared with those of @changed; `[*]`, `[type=Ready]` and `[0]` may be any step. */
 static bool overlaps(const char *path, const char *changed)
 {
-    if (strcmp(changed, ".") == 0)
+    if (changed[0] == '.' && !changed[1])
         return true;
     while (*path && *changed) {
         const char *end, *changed_end;
@@ -136,6 +136,12 @@ void item_path_free(struct item_path *path)
 const struct inf_path *item_path_plain(const struct item_path *path)
 {
     return path->path;
+}
+
+char *item_path_lead(const struct item_path *path)
+{
+    const char *text = inf_path_text(path->path), *end = step_end(text);
+    return xstrndup(text, (size_t)((*end ? step_end(end) : end) - text));
 }
 
 bool item_path_has_items(const struct item_path *path)

@@ -39,6 +39,9 @@ const struct inf_path *item_path_plain(const struct item_path *path);
 /* Whether the path has `[*]`: an object may have several values, of different items. */
 bool item_path_has_items(const struct item_path *path);
 
+/* The canonical text of its first two steps, or of all if it has fewer. The caller owns it. */
+char *item_path_lead(const struct item_path *path);
+
 /* Whether @diff may have changed values of @path; reads only the paths of the diff. With @may_be also
  * the new values: at least one of a change at @path, which may contain the value itself, must satisfy
  * it. An omitted value is {NULL, 0}. */

@@ -25,10 +25,16 @@ struct parsed_rule {
     size_t n_tests;
 };
 
+/* What the tests of all rules of a kind have in common. */
+struct kind_sets {
+    struct condition_set conditions;
+    struct lead_set leads;
+};
+
 struct level_rules {
     struct parsed_rule *at; /* by kind, falling level and order */
     size_t count;
-    struct condition_set *sets; /* as many: that of the first rule of a kind is for all of them */
+    struct kind_sets *sets; /* as many: those of the first rule of a kind are for all of them */
 };
 
 const struct level_rule *level_rule_find(const char *name)
@@ -121,7 +127,8 @@ static void join_sets(struct level_rules *rules)
         if (strcmp(rule->kind, rules->at[first].kind) != 0)
             first = i;
         for (size_t k = 0; k < rule->n_tests; k++)
-            level_test_join(&rule->tests[k], &rules->sets[first]);
+            level_test_join(&rule->tests[k], &rules->sets[first].conditions,
+                            &rules->sets[first].leads);
     }
 }
 
@@ -154,6 +161,8 @@ void level_rules_free(struct level_rules *rules)
         return;
     for (size_t i = 0; i < rules->count; i++)
         free_parsed(&rules->at[i]);
+    for (size_t i = 0; i < rules->count && rules->sets; i++)
+        lead_set_done(&rules->sets[i].leads);
     free(rules->sets);
     free(rules->at);
     free(rules);
@@ -193,7 +202,9 @@ void level_rules_apply(const struct level_rules *rules, struct change *change)
     if (!rules || first == rules->count || strcmp(rules->at[first].kind, change->kind) != 0)
         return;
     if (change->event->verb == INF_ADDED)
-        found = condition_set_find(&rules->sets[first], change->object);
+        found = condition_set_find(&rules->sets[first].conditions, change->object);
+    else if (change->event->verb == INF_MODIFIED)
+        found = lead_set_find(&rules->sets[first].leads, change->diff);
     for (size_t i = first; i < rules->count && strcmp(rules->at[i].kind, change->kind) == 0; i++)
         if (rule_applies(&rules->at[i], change, found)) {
             change->level = rules->at[i].level;

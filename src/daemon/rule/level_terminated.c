@@ -82,6 +82,14 @@ const struct condition *level_terminated_condition(const struct level_terminated
     return terminated->conditions[0];
 }
 
+uint64_t level_terminated_leads(const struct level_terminated *terminated, struct lead_set *set)
+{
+    uint64_t leads = 0;
+    for (size_t i = 0; i < ARRAY_LEN(states); i++)
+        leads |= lead_set_add(set, terminated->paths[i]);
+    return leads;
+}
+
 /* For INF_MODIFIED. */
 bool level_terminated_applies(const struct level_terminated *t, const struct change *change)
 {

@@ -1,8 +1,8 @@
 /*
  * level_test.c - parses and evaluates one test of a level rule.
  *
- * For MODIFIED the paths of the diff are compared first: most changes touch no field of a rule, and
- * then no object is read. A new object is read once for all tests of its kind (condition_set.h): one
+ * For MODIFIED the paths of the diff are compared first, with the leads of all tests together
+ * (lead_set.h): most changes touch no field of a rule, and then no object is read. A new object is read once for all tests of its kind (condition_set.h): one
  * walk for each of them took more than half of a first list of pods. Only parsing can fail.
  */
 #include "daemon/rule/level_test.h"
@@ -112,17 +112,31 @@ static const struct condition *condition_for_added(const struct level_test *test
     return test->terminated ? level_terminated_condition(test->terminated) : test->condition;
 }
 
-void level_test_join(struct level_test *test, struct condition_set *set)
+/* What a change has to touch for applies_to_change(). */
+static uint64_t leads_of(const struct level_test *test, struct lead_set *leads)
+{
+    switch (test->match) {
+    case LEVEL_WHEN: return condition_leads(test->condition, leads);
+    case LEVEL_CHANGED:
+    case LEVEL_INCREASED: return lead_set_add(leads, test->path);
+    case LEVEL_HOLDS: break;
+    case LEVEL_TERMINATED: return level_terminated_leads(test->terminated, leads);
+    }
+    return LEAD_ALWAYS;
+}
+
+void level_test_join(struct level_test *test, struct condition_set *set, struct lead_set *leads)
 {
     const struct condition *condition = condition_for_added(test);
     test->bits = condition ? condition_set_add(set, condition) : 0;
+    test->leads = leads_of(test, leads);
 }
 
 bool level_test_applies(const struct level_test *test, const struct change *change, uint64_t found)
 {
     const struct condition *condition = condition_for_added(test);
     switch (change->event->verb) {
-    case INF_MODIFIED: return applies_to_change(test, change);
+    case INF_MODIFIED: return (found & test->leads) && applies_to_change(test, change);
     case INF_DELETED:
         return test->match == LEVEL_HOLDS && condition_holds(condition, change->object);
     case INF_ADDED:

@@ -51,12 +51,11 @@ static struct json_marks bytewise(const char *at, bool *inside, bool *escaped)
     return m;
 }
 
-static void classifies_a_block_like_its_bytes(void **state)
+static void classify_blocks(json_classify_fn *classify)
 {
     static const char *const alphabets[] = {"\"\\{}[] a", "\\\"", "\\\\\\\\\"a",
                                             "{}[]:,\"\n\xff\x80\x7f"};
     struct rng rng = {.state = 7};
-    (void)state;
     for (size_t n = 0; n < TEXTS; n++) {
         char text[BLOCKS * JSON_BLOCK];
         struct json_carry carry = {0};
@@ -64,12 +63,20 @@ static void classifies_a_block_like_its_bytes(void **state)
         fill(&rng, text, sizeof(text), alphabets[n % ARRAY_LEN(alphabets)]);
         for (size_t i = 0; i < BLOCKS; i++) {
             struct json_marks want = bytewise(text + i * JSON_BLOCK, &inside, &escaped);
-            struct json_marks got = json_block(text + i * JSON_BLOCK, &carry);
+            struct json_marks got = json_block(classify, text + i * JSON_BLOCK, &carry);
             assert_true(got.open == want.open && got.close == want.close &&
                         got.space == want.space);
             assert_true((carry.inside != 0) == inside && (carry.escaped != 0) == escaped);
         }
     }
+}
+
+static void classifies_a_block_like_its_bytes(void **state)
+{
+    (void)state;
+    classify_blocks(json_classify);
+    if (json_has_avx2())
+        classify_blocks(json_classify_avx2);
 }
 
 /* Where the container that is open at @depth ends, bracket by bracket; the length of the blocks if
@@ -85,11 +92,11 @@ static size_t end_bytewise(const struct json_marks *marks, size_t depth)
     return BLOCKS * JSON_BLOCK;
 }
 
-static size_t end_by_blocks(const struct json_marks *marks, size_t depth)
+static size_t end_by_blocks(json_count_fn *count, const struct json_marks *marks, size_t depth)
 {
     for (size_t i = 0; i < BLOCKS; i++) {
         struct json_marks m = marks[i];
-        if (json_pass_block(&m, &depth))
+        if (json_pass_block(count, &m, &depth))
             continue;
         for (uint64_t both = m.open | m.close; both; both &= both - 1)
             if ((depth += json_step(&m, both)) == 0)
@@ -110,8 +117,11 @@ static void finds_the_last_bracket_of_a_container_by_blocks(void **state)
         size_t depth = 1 + rng_below(&rng, 70);
         fill(&rng, text, sizeof(text), alphabets[n % ARRAY_LEN(alphabets)]);
         for (size_t i = 0; i < BLOCKS; i++)
-            marks[i] = json_block(text + i * JSON_BLOCK, &carry);
-        assert_int_equal(end_by_blocks(marks, depth), end_bytewise(marks, depth));
+            marks[i] = json_block(json_classify, text + i * JSON_BLOCK, &carry);
+        assert_int_equal(end_by_blocks(json_count, marks, depth), end_bytewise(marks, depth));
+        if (json_has_avx2())
+            assert_int_equal(end_by_blocks(json_count_avx2, marks, depth),
+                             end_bytewise(marks, depth));
     }
 }
 

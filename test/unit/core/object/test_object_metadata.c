@@ -167,6 +167,21 @@ static void reports_that_there_is_no_controller(void **state)
     }
 }
 
+static void decodes_a_reference_and_takes_the_first_of_equal_keys(void **state)
+{
+    struct inf_object *object = object_with(
+        "\"ownerReferences\":[{\"controller\":false,\"controller\":true,\"name\":\"a\"},"
+        "{\"n\\u0061me\":\"\\u00e4\\\"\",\"name\":\"b\",\"controller\":true,\"kind\":7,"
+        "\"controller\":false}],\"ownerReferences\":[" OWNER("c", ",\"controller\":true") "]");
+    struct inf_owner owner;
+    (void)state;
+    assert_int_equal(inf_object_controller(object, &owner), 0);
+    assert_string_equal(owner.name, "\xc3\xa4\"");
+    assert_string_equal(owner.kind, "7");
+    assert_string_equal(owner.uid, "");
+    inf_object_unref(object);
+}
+
 static void refuses_a_controller_whose_name_is_too_long(void **state)
 {
     char name[300], *members;
@@ -221,6 +236,7 @@ int main(void)
         cmocka_unit_test(stops_iterating_if_the_callback_returns_false),
         cmocka_unit_test(gets_the_controller_among_the_owners),
         cmocka_unit_test(reports_that_there_is_no_controller),
+        cmocka_unit_test(decodes_a_reference_and_takes_the_first_of_equal_keys),
         cmocka_unit_test(refuses_a_controller_whose_name_is_too_long),
         cmocka_unit_test(gets_the_creation_time_in_microseconds),
         cmocka_unit_test(reports_a_missing_creation_time),

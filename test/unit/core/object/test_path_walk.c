@@ -269,6 +269,56 @@ static void several_paths_are_read_in_one_walk(void **state)
     inf_object_unref(o);
 }
 
+/* Values are entered without a search for their end: what follows them is found all the same. */
+static void several_paths_continue_after_a_value_that_was_entered(void **state)
+{
+    struct inf_object *o = object_from(
+        "{\"metadata\":{\"name\":\"a\"},\"s\":{\"x\":{\"y\":1,\"z\":[{}]},\"l\":[[1],[2,{}]],"
+        "\"n\\u0061\":{\"d\":3}},\"s\":{\"na\":{\"d\":9}},\"t\":7,\"u\":{\"v\":\"}\",\"w\":{\"x\":4}}}");
+    struct inf_path *paths[4] = {path_from("s.x.y"), path_from("s.na.d"), path_from("t.v"),
+                                 path_from("u.w.x")};
+    static const char *const expected[4] = {"1 ", "3 ", "", "4 "};
+    struct paths_report report = {.most = SIZE_MAX};
+    (void)state;
+    inf_paths_each((const struct inf_path *const *)paths, 4, o, report_path_value, &report);
+    for (size_t i = 0; i < 4; i++) {
+        buf_putc(&report.texts[i], '\0');
+        assert_string_equal(report.texts[i].bytes, expected[i]);
+        buf_free(&report.texts[i]);
+        inf_path_free(paths[i]);
+    }
+    inf_object_unref(o);
+}
+
+static void several_paths_select_what_each_selects_alone(void **state)
+{
+    struct inf_object *pod = recorded("pods-watchlist");
+    struct inf_path *all[ARRAY_LEN(in_pod)];
+    struct rng rng = {.state = 3};
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(in_pod); i++)
+        all[i] = path_from(in_pod[i].path);
+    for (size_t n = 0; n < 2000; n++) {
+        const struct inf_path *paths[4];
+        struct paths_report together = {.most = SIZE_MAX};
+        for (size_t i = 0; i < 4; i++)
+            paths[i] = all[rng_below(&rng, ARRAY_LEN(in_pod))];
+        inf_paths_each(paths, 4, pod, report_path_value, &together);
+        for (size_t i = 0; i < 4; i++) {
+            struct reported_objects alone = {.most = SIZE_MAX};
+            inf_path_each(paths[i], pod, report_value, &alone);
+            buf_putc(&alone.text, '\0');
+            buf_putc(&together.texts[i], '\0');
+            assert_string_equal(together.texts[i].bytes, alone.text.bytes);
+            buf_free(&alone.text);
+            buf_free(&together.texts[i]);
+        }
+    }
+    for (size_t i = 0; i < ARRAY_LEN(in_pod); i++)
+        inf_path_free(all[i]);
+    inf_object_unref(pod);
+}
+
 /* Millions of escapes and levels: a walk that is not linear would time out. */
 static void cost_is_linear(void **state)
 {
@@ -338,6 +388,8 @@ int main(void)
         cmocka_unit_test(a_text_is_unescaped_and_cut_between_characters),
         cmocka_unit_test(each_calls_back_until_the_callback_stops_it),
         cmocka_unit_test(several_paths_are_read_in_one_walk),
+        cmocka_unit_test(several_paths_continue_after_a_value_that_was_entered),
+        cmocka_unit_test(several_paths_select_what_each_selects_alone),
         cmocka_unit_test(cost_is_linear),
         cmocka_unit_test(no_prefix_or_mutation_causes_a_read_beyond_the_text),
     };

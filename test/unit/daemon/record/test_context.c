@@ -37,16 +37,18 @@ static struct inf_object *pod_of(const char *labels, const char *api_version, co
 }
 
 /* "Kind/name", or "none". */
-static void assert_workload(const struct inf_object *pod, const struct inf_object *watched,
-                            const char *expected)
+static void assert_workload(const struct inf_object *pod, const char *labels,
+                            const struct inf_object *watched, const char *expected)
 {
+    char *text = xasprintf("{%s}", labels), *json = with_quotes(text), found[400] = "none";
     struct inf_owner owner;
     struct workload workload;
-    char found[400] = "none";
     assert_int_equal(inf_object_controller(pod, &owner), 0);
-    if (workload_find(pod, &owner, watched, &workload))
+    if (workload_find(pod, str_of(json), &owner, watched, &workload))
         snprintf(found, sizeof(found), "%s/%s", workload.kind, workload.name);
     assert_string_equal(found, expected);
+    free(json);
+    free(text);
 }
 
 static void the_workload_is_derived_only_from_evidence(void **state)
@@ -84,15 +86,15 @@ static void the_workload_is_derived_only_from_evidence(void **state)
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct inf_object *pod =
             pod_of(rows[i].labels, rows[i].api_version, rows[i].kind, rows[i].name);
-        assert_workload(pod, NULL, rows[i].workload);
+        assert_workload(pod, rows[i].labels, NULL, rows[i].workload);
         inf_object_unref(pod);
     }
 }
 
 static void a_watched_owner_decides(void **state)
 {
-    struct inf_object *pod =
-        pod_of("'pod-template-hash':'7d9c'", "apps/v1", "ReplicaSet", "web-7d9c");
+    const char *labels = "'pod-template-hash':'7d9c'";
+    struct inf_object *pod = pod_of(labels, "apps/v1", "ReplicaSet", "web-7d9c");
     struct sample alone, owned;
     (void)state;
     sample_make(&alone, NULL,
@@ -103,8 +105,8 @@ static void a_watched_owner_decides(void **state)
                 "'namespace':'shop','uid':'u-9','ownerReferences':[{'apiVersion':"
                 "'argoproj.io/v1alpha1','kind':'Rollout','name':'front','uid':'u-8',"
                 "'controller':true}]}}");
-    assert_workload(pod, alone.after, "ReplicaSet/web-7d9c");
-    assert_workload(pod, owned.after, "Rollout/front");
+    assert_workload(pod, labels, alone.after, "ReplicaSet/web-7d9c");
+    assert_workload(pod, labels, owned.after, "Rollout/front");
     sample_free(&alone);
     sample_free(&owned);
     inf_object_unref(pod);
