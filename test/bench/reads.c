@@ -121,6 +121,7 @@ void reads_print(struct inf_store *store)
 {
     struct reads r = {.store = store};
     size_t pods = inf_store_count(store);
+    store_set_events(store, NULL, NULL); /* by_key() takes objects back itself, the loop must not */
     prepare(&r, pods);
     printf("{");
     each(&r, "key", pods, by_key);
