@@ -2,7 +2,7 @@
  * test_tcp.c - TCP streams and a plain server, both on one real loop.
  *
  * The reader (lib/stream_reader.h) checks the rules of seam/stream.h in every callback. Failures before
- * the stream is open, and closing in each state, are in test_tcp_dial.c.
+ * the stream is open, and closing in each state, are in test_tcp_dial.c; slow users in test_tcp_budget.c.
  */
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -383,86 +383,6 @@ static void test_delivers_everything_with_ticks_over_budget(void **state)
     real_loop_tick(&w->rl);
 }
 
-/* Takes a millisecond for each call. */
-struct slow_user {
-    struct stream_user user;
-    struct stream *stream;
-    int opened;
-    size_t calls, len;
-    const char *at; /* the last bytes */
-};
-
-static void slow_on_open(struct stream_user *user)
-{
-    container_of(user, struct slow_user, user)->opened++;
-}
-
-static size_t slow_on_bytes(struct stream_user *user, const char *bytes, size_t len)
-{
-    struct slow_user *slow = container_of(user, struct slow_user, user);
-    uint64_t until_ns = uv_hrtime() + UINT64_C(1000000);
-    slow->calls++;
-    slow->len += len;
-    slow->at = bytes;
-    while (uv_hrtime() < until_ns)
-        continue;
-    return len;
-}
-
-static void slow_on_end(struct stream_user *user, const struct inf_error *why)
-{
-    (void)user;
-    fail_msg("%s", why->text);
-}
-
-/* libuv would read up to 32 times in a row. */
-static void test_stops_reading_when_the_budget_is_used_up(void **state)
-{
-    static const struct stream_user_ops ops = {
-        .on_open = slow_on_open, .on_bytes = slow_on_bytes, .on_end = slow_on_end};
-    struct tcp_world *w = *state;
-    struct slow_user slow = {.user = {&ops}};
-    size_t len = 8 * 1024 * 1024;
-    char *bytes = pattern(len);
-    slow.stream = dialer_dial(&w->dialer.dialer, "127.0.0.1", w->server.port, &slow.user);
-    RUN_UNTIL(&w->rl, slow.opened && w->server.accepted);
-    tcp_server_send(&w->server, bytes, len);
-    while (slow.len < len) {
-        size_t before = slow.calls;
-        real_loop_tick(&w->rl);
-        assert_in_range(slow.calls - before, 0, LOOP_BUDGET_US / 1000);
-    }
-    assert_ptr_equal(slow.at, w->rl.loop.read_buffer); /* the one buffer of all streams */
-    stream_close(slow.stream);
-    free(bytes);
-}
-
-/* libuv calls all readable streams in one round, hundreds after an outage. */
-static void test_streams_share_a_tick_s_budget(void **state)
-{
-    static const struct stream_user_ops ops = {
-        .on_open = slow_on_open, .on_bytes = slow_on_bytes, .on_end = slow_on_end};
-    struct tcp_world *w = *state;
-    struct tcp_server other = {0}, *servers[] = {&w->server, &other};
-    struct slow_user slow[2] = {{.user = {&ops}}, {.user = {&ops}}};
-    tcp_server_listen(&other, &w->rl.uv, "127.0.0.1");
-    for (int i = 0; i < 2; i++) {
-        slow[i].stream =
-            dialer_dial(&w->dialer.dialer, "127.0.0.1", servers[i]->port, &slow[i].user);
-        RUN_UNTIL(&w->rl, slow[i].opened && servers[i]->accepted);
-    }
-    for (int i = 0; i < 2; i++)
-        tcp_server_send(servers[i], "x", 1);
-    while (!slow[0].len || !slow[1].len) {
-        size_t before = slow[0].calls + slow[1].calls;
-        real_loop_tick(&w->rl);
-        assert_in_range(slow[0].calls + slow[1].calls - before, 0, LOOP_BUDGET_US / 1000);
-    }
-    for (int i = 0; i < 2; i++)
-        stream_close(slow[i].stream);
-    tcp_server_close(&other);
-}
-
 /* ---- gathering ---- */
 
 /* A stream that is gathered, as after many reads. */
@@ -547,8 +467,6 @@ int main(void)
         CASE(test_reports_a_failed_write),
         CASE(test_delivers_received_bytes_before_a_failed_write_is_reported),
         CASE(test_delivers_everything_with_ticks_over_budget),
-        CASE(test_stops_reading_when_the_budget_is_used_up),
-        CASE(test_streams_share_a_tick_s_budget),
         CASE(test_a_gathered_stream_gets_few_and_many_bytes_and_the_end),
         CASE(test_a_gathered_stream_obeys_pause_and_resume),
         CASE(test_a_stream_is_released_on_request),
