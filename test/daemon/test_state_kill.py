@@ -3,7 +3,6 @@
 
 The log continues as if there had been one run. The files of the state have 1 MB, so that they are compacted all the time.
 """
-import contextlib
 import itertools
 import os
 import random
@@ -21,19 +20,14 @@ SEGMENT = {'INFORMERD_TEST_SEGMENT_BYTES': str(1 << 20)}
 
 class Killed(Case):
     def size(self):
-        total = 0
-        for path in self.folder.glob('events*.jsonl*'):
-            with contextlib.suppress(FileNotFoundError):  # it is rotated just now
-                total += os.path.getsize(path)
-        return total
+        return sum(os.path.getsize(path) for path in self.folder.glob('events*.jsonl*'))
 
     def conf(self, **changes):
         """Every update is reported, also one that changes no kept field."""
         return super().conf(**{'watches': [{'resource': 'configmaps', 'ignore': []}], **changes})
 
-    def kill_often(self, conf, kills, compact=0, disturb=None):
-        """Kills it at random amounts of written lines. After some kills the server forgets its history. @disturb is
-        called with the daemon shortly before each kill."""
+    def kill_often(self, conf, kills, compact=0):
+        """Kills it at random amounts of written lines. After some kills the server forgets its history."""
         chance = random.Random(7)
         began = time.monotonic()
         self.sim.control('set', history=10**7)
@@ -44,8 +38,6 @@ class Killed(Case):
             daemon = self.start(conf, env=SEGMENT)
             wait_until(lambda: self.size() > before + more or not daemon.alive(), 'lines')
             self.assertTrue(daemon.alive(), daemon.stderr_text())
-            if disturb:
-                disturb(daemon, chance)
             daemon.end(signal.SIGKILL)
             if chance.random() < compact:
                 self.sim.control('compact')
@@ -75,37 +67,6 @@ class Killed(Case):
         live = [int(r['rv']) for r in records if r['type'] in CHANGES and r['origin'] == 'live']
         self.assertTrue(all(a + 1 == b for a, b in itertools.pairwise(live)), 'no version is missing or repeated')
         self.assertEqual({r['origin'] for r in records if r['type'] in CHANGES}, {'initial', 'live'})
-
-    def test_kills_during_rotations_and_reloads(self):
-        """The files rotate at another size after each reload, which also opens and removes another log."""
-        size = 32 if KILLS < FEWER else 256  # so that no file has to be removed
-
-        def conf(number):
-            more = [{'path': str(self.folder / 'events-sometimes.jsonl')}] if number % 2 else []
-            return self.conf(event_logs=[{'path': str(self.path), 'rotate': {'size': f'{size + number % 5}K', 'keep': 100}}, *more])
-
-        def disturb(daemon, chance):
-            for _ in range(chance.randrange(4)):
-                self.write_conf(conf(chance.randrange(10)))
-                daemon.send_signal(chance.choice((signal.SIGHUP, signal.SIGHUP, signal.SIGUSR1)))
-                time.sleep(chance.random() * 0.02)
-        self.kill_often(conf(0), min(KILLS, FEWER), disturb=disturb)
-        daemon = self.start(conf(0), env=SEGMENT)
-        self.wait_ready()
-
-        def rotated():
-            return sorted(self.folder.glob('events.jsonl.*'), key=lambda p: -int(p.name.rsplit('.', 1)[1]))
-
-        def records():
-            return records_of(*rotated(), self.path)
-        wait_until(lambda: fold(records()) == self.on_server(), 'the objects of the server')
-        self.assertEqual(daemon.end(), 0, daemon.stderr_text())
-        self.assertIn(len(rotated()), range(2, 100))
-        found = records()
-        seqs = [r['seq'] for r in found]
-        self.assertTrue(all(a < b for a, b in itertools.pairwise(seqs)), 'numbers grow')
-        live = [int(r['rv']) for r in found if r['type'] in CHANGES and r['origin'] == 'live']
-        self.assertTrue(all(a + 1 == b for a, b in itertools.pairwise(live)), 'no version is missing or repeated')
 
     def test_differences_are_in_two_logs_once(self):
         other = self.folder / 'events-small.jsonl'
