@@ -224,7 +224,7 @@ class Positions(Replicas):
         for n in range(10):
             self.put(f'web-{n % 2}', n=str(n))
         self.drop('web-1')
-        b.log.wait_for(lambda records: records[-1]['type'] == 'DELETED', 'the deletion')
+        b.log.wait_for(lambda records: records and records[-1]['type'] == 'DELETED', 'the deletion')
         self.assertEqual(self.got.read(), [])
         a.end(signal.SIGTERM)
         self.wait_leader(b)
@@ -329,7 +329,7 @@ class Losing(Replicas):
         wait_until(lambda: not a.leads(), a.text)
         self.assertIn('could not be renewed', a.text())
         self.put('web', n='0')
-        a.log.wait_for(lambda records: records[-1]['type'] == 'ADDED', 'the record')
+        a.log.wait_for(lambda records: records and records[-1]['type'] == 'ADDED', 'the record')
         time.sleep(0.3)
         self.assertEqual(self.got.read(), [])
         self.sim.control('clear')
