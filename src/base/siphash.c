@@ -36,8 +36,8 @@ static inline void sip_word(struct sip *s, uint64_t word)
     s->v0 ^= word;
 }
 
-/* One load: byte by byte, as the compiler left it, the hash of an object's text took 36,900 instructions (7.2 KB,
- * test/bench/bench_memory.c), which is a quarter of packing it. */
+/* One load: byte by byte, as the compiler left it, the hash of an object's text (7.2 KB, now text_hash.h) took 36,900
+ * instructions instead of 16,900. */
 static inline uint64_t whole_word(const unsigned char *p)
 {
     uint64_t word;

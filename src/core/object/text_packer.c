@@ -17,6 +17,7 @@
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "base/slots.h"
+#include "base/text_hash.h"
 
 enum {
     LEVEL = 1,         /* the fastest: higher levels gain less than 10 % here */
@@ -28,7 +29,7 @@ enum {
 
 struct pack_context {
     unsigned refs;
-    struct siphash_key key;
+    struct text_hash_key key;
     ZSTD_CCtx *compressor;
     ZSTD_DCtx *expander;
     struct buf frame; /* result of the last pack_compress() */
@@ -61,7 +62,7 @@ struct pack_context *pack_context_new(const struct siphash_key *key)
 {
     struct pack_context *c = NEW(struct pack_context);
     c->refs = 1;
-    c->key = *key;
+    text_hash_key_init(&c->key, key);
     page_stock_init(&c->stock);
     return c;
 }
@@ -98,7 +99,7 @@ static void context_prepare(struct pack_context *c)
 
 uint64_t pack_hash(const struct pack_context *context, struct str text)
 {
-    return siphash13(&context->key, text.at, text.len);
+    return text_hash(&context->key, text.at, text.len);
 }
 
 /* ---- dictionaries ---- */

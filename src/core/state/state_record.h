@@ -35,7 +35,7 @@
 #include "base/str.h"
 
 enum {
-    RECORD_VERSION = 4,              /* of the format; files of another one are discarded */
+    RECORD_VERSION = 5,              /* of the format; files of another one are discarded */
     RECORD_HEAD = 24,                /* bytes before the body */
     RECORD_LABELS_MAX = 1024 * 1024, /* LIMIT: bytes of a label set; longer ones are not written */
 };
