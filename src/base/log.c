@@ -14,7 +14,7 @@ void log_line(struct log *log, enum log_level level, const char *fmt, ...)
 {
     char line[LINE_MAX_BYTES];
     va_list args;
-    if (!log || level < log->level)
+    if (!log_has(log, level))
         return;
     va_start(args, fmt);
     vsnprintf(line, sizeof(line), fmt, args);

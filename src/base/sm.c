@@ -30,6 +30,8 @@ void sm_move(struct sm *sm, int next, const char *why, ...)
         abort();
     }
     sm->state = next;
+    if (!log_has(sm->log, LOG_DEBUG))
+        return;
     va_start(args, why);
     vsnprintf(reason, sizeof(reason), why, args);
     va_end(args);
