@@ -55,12 +55,26 @@ static bool pass_same_name(const char **path, const char **changed)
     return is_step_end(*a) && is_step_end(*b);
 }
 
+/* The length of the names before the first bracket. */
+static size_t names_len(const char *path)
+{
+    return strcspn(path, "[");
+}
+
 /* Whether a value at one of the paths may be part of a value at the other one. The steps of @path are
- * compared with those of @changed; `[*]`, `[type=Ready]` and `[0]` may be any step. */
-static bool overlaps(const char *path, const char *changed)
+ * compared with those of @changed; `[*]`, `[type=Ready]` and `[0]` may be any step. @names is the
+ * names_len() of @path: often these names are the same. Step by step this took 1,900 more
+ * instructions per change (test/bench/replay), 0.7 %. */
+static bool overlaps(const char *path, size_t names, const char *changed)
 {
     if (changed[0] == '.' && !changed[1])
         return true;
+    if (names && path[0] == changed[0] && strncmp(path, changed, names) == 0) {
+        path += names;
+        changed += names;
+        if (!is_step_end(*changed))
+            return false;
+    }
     while (*path && *changed) {
         const char *end, *changed_end;
         size_t len;
@@ -116,8 +130,9 @@ struct item_path *item_path_parse(const char *text, struct inf_error *err)
     path = NEW(struct item_path);
     path->path = plain;
     text = inf_path_text(plain);
-    path->is_in_diffs =
-        !overlaps(text, "metadata.managedFields") && !overlaps(text, "metadata.resourceVersion");
+    path->names = names_len(text);
+    path->is_in_diffs = !overlaps(text, path->names, "metadata.managedFields") &&
+                        !overlaps(text, path->names, "metadata.resourceVersion");
     find_stars(path, text);
     return path;
 }
@@ -159,7 +174,8 @@ bool item_path_is_touched_by(const struct item_path *path, const struct inf_diff
         const struct inf_change *change = inf_diff_get(diff, i);
         const struct inf_diff_value *value = &change->new_value;
         struct str json = {value->json, value->json ? value->len : 0};
-        if (overlaps(text, change->path) && (!may_be || (value->len && may_be(ctx, json))))
+        if (overlaps(text, path->names, change->path) &&
+            (!may_be || (value->len && may_be(ctx, json))))
             return true;
     }
     return !path->is_in_diffs;
@@ -182,7 +198,7 @@ bool item_path_covers(const struct item_path *path, const char *changed)
 
 bool item_path_touches(const struct item_path *path, const char *changed)
 {
-    return overlaps(inf_path_text(path->path), changed);
+    return overlaps(inf_path_text(path->path), path->names, changed);
 }
 
 bool item_path_names(const struct item_path *path, const char *changed)

@@ -13,6 +13,7 @@ struct star {
 
 struct item_path {
     struct inf_path *path;
+    size_t names;     /* bytes of its text before the first bracket */
     bool is_in_diffs; /* a diff has the changes of its values */
     struct star *stars;
     size_t n_stars;

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "base/base.h"
 #include "base/buf.h"
 #include "builders.h"
 #include "daemon/rule/item_path.h"
@@ -62,11 +63,51 @@ static void names_are_found_after_values_of_every_kind(void **state)
     assert_identities("list[*].n", "[{\"n\":1,\"name\":{\"x\":1},\"type\":\"t\"}]", "type=\"t\"; ");
 }
 
+static const struct {
+    const char *path, *changed;
+    bool touches;
+} touched_paths[] = {
+    {"status.phase", "status.phase", true},
+    {"status.phase", "status", true},
+    {"status.phase", ".", true},
+    {"status.phase", "status.phase.reason", true},
+    {"status.phase", "status.phase[0]", true},
+    {"status.phase", "status.phases", false},
+    {"status.phase", "status.phas", false},
+    {"status.phase", "state.phase", false},
+    {"status.phase", "phase", false},
+    {"status.list[*].n", "status.list", true},
+    {"status.list[*].n", "status.list[name=web].n", true},
+    {"status.list[*].n", "status.list.web.n", true},
+    {"status.list[*].n", "status.list[0]", true},
+    {"status.list[*].n", "status.list[0].m", false},
+    {"status.list[*].n", "status.lists[0].n", false},
+    {"status.list[type=Ready].n", "status.list[name=web].n", true},
+    {"metadata.annotations[\"a.b/c\"]", "metadata.annotations", true},
+    {"metadata.annotations[\"a.b/c\"]", "metadata.annotations[\"a.b/c\"]", true},
+    {"metadata.annotations[\"a.b/c\"]", "metadata.annotations[\"a.b/d\"]", false},
+    {"[\"a.b\"].n", "[\"a.b\"].n", true},
+    {"[\"a.b\"].n", "[\"a.c\"].n", false},
+};
+
+static void a_path_is_touched_by_changes_of_it_and_of_what_contains_it(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(touched_paths); i++) {
+        struct item_path *path = item_path_parse(touched_paths[i].path, NULL);
+        assert_non_null(path);
+        if (item_path_touches(path, touched_paths[i].changed) != touched_paths[i].touches)
+            fail_msg("%s, %s", touched_paths[i].path, touched_paths[i].changed);
+        item_path_free(path);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_item_is_named_by_its_first_key),
         cmocka_unit_test(names_are_found_after_values_of_every_kind),
+        cmocka_unit_test(a_path_is_touched_by_changes_of_it_and_of_what_contains_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
