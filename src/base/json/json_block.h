@@ -54,11 +54,12 @@ struct json_marks {
 #define JSON_INLINE static inline __attribute__((always_inline))
 
 /* For code that runs only if json_has_avx2(). */
-#define JSON_AVX2 __attribute__((target("avx2,popcnt")))
+#define JSON_AVX2 __attribute__((target("avx2,popcnt,pclmul")))
 
 static inline bool json_has_avx2(void)
 {
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("popcnt");
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("popcnt") &&
+           __builtin_cpu_supports("pclmul");
 }
 
 struct json_bits {
@@ -66,6 +67,7 @@ struct json_bits {
 };
 
 typedef void json_classify_fn(const char *at, struct json_bits *bits);
+typedef uint64_t json_parity_fn(uint64_t bits);
 typedef size_t json_count_fn(uint64_t bits);
 
 /* The two kinds of brackets differ in one bit, 0x20. */
@@ -137,47 +139,60 @@ static inline uint64_t json_parity(uint64_t bits)
     return bits;
 }
 
-/* Which bytes are inside of strings, byte by byte. */
-__attribute__((cold)) static inline uint64_t json_inside_bytewise(const struct json_bits *bits,
-                                                                  struct json_carry *carry)
+/* The same as one multiplication without carries. Gain: 1 % of the instructions of informerd per change. */
+JSON_AVX2 static inline uint64_t json_parity_avx2(uint64_t bits)
+{
+    __m128i product =
+        _mm_clmulepi64_si128(_mm_set_epi64x(0, (long long)bits), _mm_set1_epi8(-1), 0);
+    return (uint64_t)product[0];
+}
+
+/* Which bytes are inside of strings, byte by byte. (It gets no pointer to what the loops of json.c keep
+ * in registers: with one, a block took 95 instructions instead of 65.) */
+__attribute__((cold)) static inline uint64_t json_inside_bytewise(uint64_t quote,
+                                                                  uint64_t backslash, bool in,
+                                                                  uint64_t *ret_escaped)
 {
     uint64_t inside = 0;
-    bool in = carry->inside, escaped = carry->escaped;
+    bool escaped = *ret_escaped;
     for (uint64_t bit = 1; bit; bit <<= 1) {
         bool hidden = escaped;
-        escaped = in && !hidden && (bits->backslash & bit);
-        in ^= (bits->quote & bit) && !hidden;
+        escaped = in && !hidden && (backslash & bit);
+        in ^= (quote & bit) && !hidden;
         inside |= in ? bit : 0;
     }
-    carry->escaped = escaped;
+    *ret_escaped = escaped;
     return inside;
 }
 
 /* Which bytes are inside of strings, in a block with backslashes. A backslash outside of a string,
  * which is not valid JSON, escapes nothing; json_hidden() can't know that, so such a block is
  * scanned byte by byte. */
-static inline uint64_t json_inside_escaped(const struct json_bits *bits, struct json_carry *carry)
+JSON_INLINE uint64_t json_inside_escaped(json_parity_fn *parity, const struct json_bits *bits,
+                                         struct json_carry *carry)
 {
     uint64_t escaped = carry->escaped, hidden = json_hidden(bits->backslash, &escaped);
-    uint64_t inside = json_parity(bits->quote & ~hidden) ^ carry->inside;
-    if (bits->backslash & ~inside)
-        return json_inside_bytewise(bits, carry);
+    uint64_t inside = parity(bits->quote & ~hidden) ^ carry->inside;
+    if (bits->backslash & ~inside) {
+        escaped = carry->escaped;
+        inside = json_inside_bytewise(bits->quote, bits->backslash, carry->inside, &escaped);
+    }
     carry->escaped = escaped;
     return inside;
 }
 
 /* Scans the JSON_BLOCK bytes at @at. Backslashes count only inside of strings, so that the end of a
  * value never depends on where blocks begin. */
-JSON_INLINE struct json_marks json_block(json_classify_fn *classify, const char *at,
-                                         struct json_carry *carry)
+JSON_INLINE struct json_marks json_block(json_classify_fn *classify, json_parity_fn *parity,
+                                         const char *at, struct json_carry *carry)
 {
     struct json_bits bits = {0};
     uint64_t inside;
     classify(at, &bits);
     if (bits.backslash) {
-        inside = json_inside_escaped(&bits, carry);
+        inside = json_inside_escaped(parity, &bits, carry);
     } else {
-        inside = json_parity(bits.quote & ~carry->escaped) ^ carry->inside;
+        inside = parity(bits.quote & ~carry->escaped) ^ carry->inside;
         carry->escaped = 0;
     }
     carry->inside = (uint64_t)0 - (inside >> 63);

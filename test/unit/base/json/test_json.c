@@ -144,6 +144,38 @@ static void a_text_that_is_not_an_object_is_never_complete(void **state)
     }
 }
 
+/* Two members, the first with a key of each length, with and without an escape or white space, and every
+ * prefix of that text, in memory of its size. */
+static void keys_of_every_length_are_found(void **state)
+{
+    static const struct {
+        const char *before, *after;
+    } forms[] = {{"", "\":7,\"last\":8}"},
+                 {"\\n", "\":7,\"last\":8}"},
+                 {"", "\" :7,\"last\":8}"},
+                 {"", "\": 7, \"last\":8}"}};
+    char key[41] = "";
+    (void)state;
+    for (size_t n = 0; n < 4 * sizeof(key); n++) {
+        char *text, *expected, *found, *copy;
+        size_t form = n % 4, len = n / 4;
+        memset(key, 'k', len);
+        text = xasprintf("{\"%s%s%s", forms[form].before, key, forms[form].after);
+        expected = xasprintf("%s%s=7;last=8;.", forms[form].before, key);
+        for (size_t cut = 0; cut <= strlen(text); cut++) {
+            copy = xmalloc(cut + 1);
+            memcpy(copy, text, cut);
+            copy = xrealloc(copy, cut ? cut : 1);
+            found = walked((struct str){copy, cut});
+            assert_int_equal(strcmp(found, expected) == 0, cut == strlen(text));
+            free(found);
+            free(copy);
+        }
+        free(text);
+        free(expected);
+    }
+}
+
 /* All functions that read bytes, in memory that ends exactly where the text ends. */
 static void call_all_readers(struct str text)
 {
@@ -316,6 +348,7 @@ int main(void)
         cmocka_unit_test(returns_items_in_order_and_unchanged),
         cmocka_unit_test(counts_backslashes_before_a_quote),
         cmocka_unit_test(a_text_that_is_not_an_object_is_never_complete),
+        cmocka_unit_test(keys_of_every_length_are_found),
         cmocka_unit_test(no_prefix_causes_a_read_beyond_the_text),
         cmocka_unit_test(no_wrong_byte_causes_a_read_beyond_the_text),
         cmocka_unit_test(deep_nesting_needs_no_stack),

@@ -51,7 +51,7 @@ static struct json_marks bytewise(const char *at, bool *inside, bool *escaped)
     return m;
 }
 
-static void classify_blocks(json_classify_fn *classify)
+static void classify_blocks(json_classify_fn *classify, json_parity_fn *parity)
 {
     static const char *const alphabets[] = {"\"\\{}[] a", "\\\"", "\\\\\\\\\"a",
                                             "{}[]:,\"\n\xff\x80\x7f"};
@@ -63,7 +63,7 @@ static void classify_blocks(json_classify_fn *classify)
         fill(&rng, text, sizeof(text), alphabets[n % ARRAY_LEN(alphabets)]);
         for (size_t i = 0; i < BLOCKS; i++) {
             struct json_marks want = bytewise(text + i * JSON_BLOCK, &inside, &escaped);
-            struct json_marks got = json_block(classify, text + i * JSON_BLOCK, &carry);
+            struct json_marks got = json_block(classify, parity, text + i * JSON_BLOCK, &carry);
             assert_true(got.open == want.open && got.close == want.close &&
                         got.space == want.space);
             assert_true((carry.inside != 0) == inside && (carry.escaped != 0) == escaped);
@@ -74,9 +74,9 @@ static void classify_blocks(json_classify_fn *classify)
 static void classifies_a_block_like_its_bytes(void **state)
 {
     (void)state;
-    classify_blocks(json_classify);
+    classify_blocks(json_classify, json_parity);
     if (json_has_avx2())
-        classify_blocks(json_classify_avx2);
+        classify_blocks(json_classify_avx2, json_parity_avx2);
 }
 
 /* Where the container that is open at @depth ends, bracket by bracket; the length of the blocks if
@@ -117,7 +117,7 @@ static void finds_the_last_bracket_of_a_container_by_blocks(void **state)
         size_t depth = 1 + rng_below(&rng, 70);
         fill(&rng, text, sizeof(text), alphabets[n % ARRAY_LEN(alphabets)]);
         for (size_t i = 0; i < BLOCKS; i++)
-            marks[i] = json_block(json_classify, text + i * JSON_BLOCK, &carry);
+            marks[i] = json_block(json_classify, json_parity, text + i * JSON_BLOCK, &carry);
         assert_int_equal(end_by_blocks(json_count, marks, depth), end_bytewise(marks, depth));
         if (json_has_avx2())
             assert_int_equal(end_by_blocks(json_count_avx2, marks, depth),
