@@ -22,48 +22,61 @@ enum {
     PATH_MIN = 24,        /* columns of a path that is shortened, if a third of the room has them */
 };
 
-/* The first match counts, and a lower rank comes first. Other paths have rank 12. */
+/* The first match counts, and a lower rank comes first. Other paths have rank 12. The lengths are constants: without
+ * them the ranks of two changes took 3,300 instructions. */
+#define ROW(begin, end, rank)                                \
+    {                                                        \
+        begin, sizeof(begin) - 1, end, sizeof(end) - 1, rank \
+    }
 static const struct {
-    const char *begin, *end;
+    const char *begin;
+    size_t begin_len;
+    const char *end;
+    size_t end_len;
     int rank;
 } interest[] = {
-    {"metadata.deletionTimestamp", "", 0},
-    {"status.phase", "", 1},
-    {"status.conditions[type=Ready]", "status", 2},
-    {"status.conditions[type=Available]", "status", 2},
-    {"status.conditions[", "].status", 3},
-    {"spec.replicas", "", 4},
-    {"status", "restartCount", 4},
-    {"spec", "image", 5},
-    {"status", ".state.waiting", 5},
-    {"status", ".state.terminated", 6},
-    {"status", ".state.running", 8},
-    {"status", ".reason", 6},
-    {"status", "ready", 7},
-    {"status", "Replicas", 7},
-    {"status.conditions[", "Time", 30},
-    {"status", "Time", 29},
-    {"status", "At", 29},
-    {"status.observedGeneration", "", 31},
-    {"metadata.generation", "", 32},
-    {"spec", "", 10},
-    {"data", "", 11},
-    {"status", ".message", 21},
-    {"status", "", 20},
-    {"metadata.labels", "", 15},
-    {"metadata.annotations", "", 25},
-    {"metadata", "", 24},
+    ROW("metadata.deletionTimestamp", "", 0),
+    ROW("status.phase", "", 1),
+    ROW("status.conditions[type=Ready]", "status", 2),
+    ROW("status.conditions[type=Available]", "status", 2),
+    ROW("status.conditions[", "].status", 3),
+    ROW("spec.replicas", "", 4),
+    ROW("status", "restartCount", 4),
+    ROW("spec", "image", 5),
+    ROW("status", ".state.waiting", 5),
+    ROW("status", ".state.terminated", 6),
+    ROW("status", ".state.running", 8),
+    ROW("status", ".reason", 6),
+    ROW("status", "ready", 7),
+    ROW("status", "Replicas", 7),
+    ROW("status.conditions[", "Time", 30),
+    ROW("status", "Time", 29),
+    ROW("status", "At", 29),
+    ROW("status.observedGeneration", "", 31),
+    ROW("metadata.generation", "", 32),
+    ROW("spec", "", 10),
+    ROW("data", "", 11),
+    ROW("status", ".message", 21),
+    ROW("status", "", 20),
+    ROW("metadata.labels", "", 15),
+    ROW("metadata.annotations", "", 25),
+    ROW("metadata", "", 24),
 };
+#undef ROW
 
-static int rank_of(const char *path)
+static bool ends_with(struct str path, const char *end, size_t len)
 {
-    size_t len = strlen(path);
-    for (size_t i = 0; i < ARRAY_LEN(interest); i++) {
-        size_t end_len = strlen(interest[i].end);
-        if (strncmp(path, interest[i].begin, strlen(interest[i].begin)) == 0 && len >= end_len &&
-            strcmp(path + len - end_len, interest[i].end) == 0)
+    return !len || (path.len >= len && path.at[path.len - 1] == end[len - 1] &&
+                    memcmp(path.at + path.len - len, end, len) == 0);
+}
+
+static int rank_of(struct str path)
+{
+    for (size_t i = 0; i < ARRAY_LEN(interest); i++)
+        if (ends_with(path, interest[i].end, interest[i].end_len) &&
+            path.len >= interest[i].begin_len &&
+            memcmp(path.at, interest[i].begin, interest[i].begin_len) == 0)
             return interest[i].rank;
-    }
     return 12;
 }
 
@@ -106,7 +119,7 @@ static void order_init(struct order *order, const struct inf_diff *diff)
     size_t count = inf_diff_count(diff);
     *order = (struct order){.ranks = xcalloc(count, sizeof(int)), .count = count, .rank = -1};
     for (size_t i = 0; i < count; i++)
-        order->ranks[i] = rank_of(inf_diff_get(diff, i)->path);
+        order->ranks[i] = rank_of(str_of(inf_diff_get(diff, i)->path));
 }
 
 static const struct inf_change *order_next(struct order *order, const struct inf_diff *diff)
