@@ -60,6 +60,17 @@ void buf_puts(struct buf *b, const char *text)
     buf_put(b, text, strlen(text));
 }
 
+void buf_put_u64(struct buf *b, uint64_t number)
+{
+    char digits[20]; /* of 2^64 - 1 */
+    size_t at = sizeof(digits);
+    do {
+        digits[--at] = (char)('0' + number % 10);
+        number /= 10;
+    } while (number);
+    buf_put(b, digits + at, sizeof(digits) - at);
+}
+
 void buf_printf(struct buf *b, const char *fmt, ...)
 {
     va_list args;

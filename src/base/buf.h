@@ -12,6 +12,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct buf {
     char *bytes; /* NULL until the first append */
@@ -31,6 +32,7 @@ int buf_append(struct buf *b, const char *bytes, size_t len, size_t limit);
 void buf_puts(struct buf *b, const char *text);
 void buf_put(struct buf *b, const char *bytes, size_t len);
 static inline void buf_putc(struct buf *b, char c);
+void buf_put_u64(struct buf *b, uint64_t number); /* in decimal */
 __attribute__((format(printf, 2, 3))) void buf_printf(struct buf *b, const char *fmt, ...);
 __attribute__((format(printf, 2, 0))) void buf_vprintf(struct buf *b, const char *fmt,
                                                        va_list args);

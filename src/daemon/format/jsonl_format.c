@@ -88,8 +88,15 @@ static void put_stamp(struct buf *out, const struct stamp *stamp, const char *ty
 {
     char time[TIMESTAMP_SIZE];
     timestamp_format(stamp->time_us, time);
-    buf_printf(out, "{\"time\":\"%s\",\"seq\":%" PRIu64 ",\"log\":\"%s\",\"type\":\"%s\"", time,
-               stamp->seq, stamp->log, type);
+    buf_puts(out, "{\"time\":\"");
+    buf_puts(out, time);
+    buf_puts(out, "\",\"seq\":");
+    buf_put_u64(out, stamp->seq);
+    buf_puts(out, ",\"log\":\"");
+    buf_puts(out, stamp->log);
+    buf_puts(out, "\",\"type\":\"");
+    buf_puts(out, type);
+    buf_putc(out, '"');
 }
 
 /* Whether the line that starts at @start fits. If not, it is removed. */
@@ -126,8 +133,10 @@ static void put_identity(struct buf *out, const struct change *c, const struct m
     put_optional(out, "old_rv", c->old_rv, m->key_max);
     if (c->old_unknown)
         buf_puts(out, ",\"old_unknown\":true");
-    if (c->ignored)
-        buf_printf(out, ",\"ignored\":%" PRIu64, c->ignored);
+    if (c->ignored) {
+        buf_puts(out, ",\"ignored\":");
+        buf_put_u64(out, c->ignored);
+    }
 }
 
 /* ---- context ---- */

@@ -8,7 +8,6 @@
  */
 #include "daemon/record/workload.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -142,8 +141,8 @@ bool workload_find(const struct inf_object *pod, struct str labels, const struct
         kind = row->workload;
         len = derived;
     }
-    snprintf(ret->kind, sizeof(ret->kind), "%s", kind);
-    snprintf(ret->name, sizeof(ret->name), "%s", name);
+    memcpy(ret->kind, kind, strlen(kind) + 1); /* both fit: a workload has the sizes of an owner */
+    memcpy(ret->name, name, len);
     ret->name[len] = '\0';
     return true;
 }

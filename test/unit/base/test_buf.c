@@ -162,6 +162,20 @@ static void erases_the_bytes_of_a_secret_buffer(void **state)
     assert_true(b.secret && !b.bytes && !b.cap);
 }
 
+static void puts_numbers_in_decimal(void **state)
+{
+    static const uint64_t numbers[] = {0, 7, 10, 1234567890, UINT64_MAX};
+    struct buf b = {0};
+    (void)state;
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+        buf_put_u64(&b, numbers[i]);
+        buf_putc(&b, ' ');
+    }
+    buf_putc(&b, '\0');
+    assert_string_equal(b.bytes, "0 7 10 1234567890 18446744073709551615 ");
+    buf_free(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -174,6 +188,7 @@ int main(void)
         cmocka_unit_test(prints_more_than_the_first_block),
         cmocka_unit_test(reserves_room_to_write_into),
         cmocka_unit_test(erases_the_bytes_of_a_secret_buffer),
+        cmocka_unit_test(puts_numbers_in_decimal),
         cmocka_unit_test(clear_keeps_the_memory_and_free_releases_it),
     };
     return cmocka_run_group_tests_name("buf", tests, NULL, NULL);
