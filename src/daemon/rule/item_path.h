@@ -22,6 +22,7 @@
 #include "base/str.h"
 
 enum {
+    ITEM_PATH_LEAD = 4, /* steps */
     ITEM_VALUES_MAX =
         256, /* LIMIT: values of a state that are compared; further ones are ignored */
 };
@@ -39,7 +40,7 @@ const struct inf_path *item_path_plain(const struct item_path *path);
 /* Whether the path has `[*]`: an object may have several values, of different items. */
 bool item_path_has_items(const struct item_path *path);
 
-/* The canonical text of its first two steps, or of all if it has fewer. The caller owns it. */
+/* The canonical text of its first ITEM_PATH_LEAD steps, or of all if it has fewer. The caller owns it. */
 char *item_path_lead(const struct item_path *path);
 
 /* Whether @diff may have changed values of @path; reads only the paths of the diff. With @may_be also

@@ -1,7 +1,8 @@
 /*
  * lead_set.c - compares the paths of a diff with the leads of all rules of a kind. Nothing here fails.
  *
- * Gain: 1.3 % of the instructions of informerd per change (test/bench/replay, 11.7 KB pods).
+ * Gain: 1.3 % of the instructions of informerd per change (test/bench/replay, 11.7 KB pods) with leads of two
+ * steps, and 1.2 % more with four: rules for the state of containers share the first three.
  */
 #include "daemon/rule/lead_set.h"
 

@@ -1,5 +1,5 @@
 /*
- * lead_set.h - the first two steps of many field paths, such as status.containerStatuses: a change that
+ * lead_set.h - the first steps of many field paths, such as status.containerStatuses[*].state: a change that
  * touches none of the leads of a rule can't concern it, and many rules share a lead.
  */
 #ifndef DAEMON_RULE_LEAD_SET_H
@@ -10,7 +10,7 @@
 #include "daemon/rule/item_path.h"
 
 enum {
-    LEAD_SET_MAX = 16, /* different leads; further ones count as touched by every change */
+    LEAD_SET_MAX = 32, /* different leads; further ones count as touched by every change */
 };
 
 /* The bit of what every change may concern. */

@@ -25,16 +25,17 @@ static uint64_t add(struct lead_set *set, const char *text)
     return bit;
 }
 
-static void a_lead_is_the_first_two_steps(void **state)
+static void a_lead_is_the_first_four_steps(void **state)
 {
     static const struct {
         const char *path, *lead;
     } rows[] = {
         {"kind", "kind"},
         {"status.phase", "status.phase"},
-        {"status.containerStatuses[*].state", "status.containerStatuses"},
-        {"data[\"a.b\"].c", "data[\"a.b\"]"},
-        {"items[*].name", "items[*]"},
+        {"status.containerStatuses[*].state", "status.containerStatuses[*].state"},
+        {"status.containerStatuses[*].state.waiting.reason", "status.containerStatuses[*].state"},
+        {"data[\"a.b\"].c[*][\"d.e\"]", "data[\"a.b\"].c[*]"},
+        {"items[*].name", "items[*].name"},
     };
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -50,9 +51,10 @@ static void a_diff_touches_the_leads_of_what_it_changed(void **state)
 {
     struct lead_set set = {.count = 0};
     struct sample s;
-    uint64_t containers = add(&set, "status.containerStatuses[*].restartCount"), whole, other;
+    uint64_t restarts = add(&set, "status.containerStatuses[*].restartCount");
+    uint64_t states = add(&set, "status.containerStatuses[*].state.waiting.reason"), whole, other;
     (void)state;
-    assert_int_equal(add(&set, "status.containerStatuses[*].state"), containers);
+    assert_int_equal(add(&set, "status.containerStatuses[*].state.running"), states);
     whole = add(&set, "status");
     other = add(&set, "status.phase");
     sample_make(&s,
@@ -60,11 +62,11 @@ static void a_diff_touches_the_leads_of_what_it_changed(void **state)
                 "'containerStatuses':[{'name':'web','restartCount':1}]}}",
                 "{'metadata':{'name':'p'},'status':{'phase':'Running',"
                 "'containerStatuses':[{'name':'web','restartCount':2}]}}");
-    assert_int_equal(lead_set_find(&set, s.diff), containers | whole | LEAD_ALWAYS);
+    assert_int_equal(lead_set_find(&set, s.diff), restarts | whole | LEAD_ALWAYS);
     sample_free(&s);
     sample_make(&s, "{'metadata':{'name':'p'}}",
                 "{'metadata':{'name':'p'},'status':{'phase':'Failed'}}");
-    assert_int_equal(lead_set_find(&set, s.diff), containers | whole | other | LEAD_ALWAYS);
+    assert_int_equal(lead_set_find(&set, s.diff), restarts | states | whole | other | LEAD_ALWAYS);
     sample_free(&s);
     lead_set_done(&set);
 }
@@ -99,7 +101,7 @@ static void leads_without_room_are_touched_by_every_change(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_lead_is_the_first_two_steps),
+        cmocka_unit_test(a_lead_is_the_first_four_steps),
         cmocka_unit_test(a_diff_touches_the_leads_of_what_it_changed),
         cmocka_unit_test(what_diffs_omit_counts_as_touched),
         cmocka_unit_test(leads_without_room_are_touched_by_every_change),
