@@ -76,9 +76,12 @@ void json_put_string(struct buf *out, struct str text)
 
 void json_put_key(struct buf *out, const char *name)
 {
-    buf_putc(out, '"');
-    buf_puts(out, name);
-    buf_put(out, "\":", 2);
+    size_t len = strlen(name);
+    char *at = buf_room(out, len + 3);
+    *at++ = '"';
+    memcpy(at, name, len);
+    memcpy(at + len, "\":", 2);
+    out->len += len + 3;
 }
 
 void json_put_json(struct buf *out, struct str json)
