@@ -4,8 +4,8 @@
  * Pages are mapped one by one, or come from regions of 2 MB, which the kernel can back by one huge page each: one
  * page fault instead of 512, and fewer misses of the address translation in every read. But that one takes long,
  * up to 7 ms on a virtual machine whose host has not assigned the memory yet. So regions are only used where
- * another thread has touched them before: a stock of them is made while saved objects are read
- * (core/state/state_verify.c). Where the kernel has no huge pages, they only save page faults on the loop.
+ * another thread touches them first: while saved objects are read, it makes the objects, and prepares a stock for what
+ * the loop makes (core/state/state_lend.c). Where the kernel has no huge pages, they only save page faults on the loop.
  */
 #ifndef BASE_PAGE_POOL_H
 #define BASE_PAGE_POOL_H

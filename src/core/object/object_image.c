@@ -130,38 +130,63 @@ const struct inf_object *object_image_load(struct str image, struct pack_diction
     return check_image(image, &head) ? object_image_load_checked(image, dictionary) : NULL;
 }
 
+static size_t size_in_memory(const struct image_head *head)
+{
+    bool packed = head->flags & IMAGE_PACKED;
+    return sizeof(struct inf_object) + head->at[PART_TEXT] +
+           (packed ? sizeof(struct packed_text) : 1) + head->body_len;
+}
+
+/* The object of @image, with @head, in @memory of its size. Its reference to @dictionary is the caller's. */
+static const struct inf_object *make_object(void *memory, const struct image_head *head,
+                                            struct str image, struct pack_dictionary *dictionary)
+{
+    const char *names = image.at + sizeof(*head);
+    struct packed_text text = {
+        .dictionary = dictionary, .hash = head->hash, .frame_len = head->body_len};
+    struct inf_object *o = memory;
+    char *body;
+    *o = (struct inf_object){.refs = 1, .text_len = head->text_len, .packed = dictionary != NULL};
+    o->sole_status = (bool)(head->flags & IMAGE_SOLE_STATUS);
+    o->sole_other = (bool)(head->flags & IMAGE_SOLE_OTHER);
+    memcpy(o->at, head->at, sizeof(o->at));
+    memcpy(o->bytes, names, head->at[PART_TEXT]);
+    body = o->bytes + head->at[PART_TEXT];
+    if (dictionary) {
+        memcpy(body, &text, sizeof(text));
+        body += sizeof(text);
+    } else {
+        body[head->body_len] = '\0';
+    }
+    memcpy(body, names + head->at[PART_TEXT], head->body_len);
+    return o;
+}
+
 const struct inf_object *object_image_load_checked(struct str image,
                                                    struct pack_dictionary *dictionary)
 {
     struct image_head head;
-    const char *names = image.at + sizeof(head);
-    bool packed;
-    struct packed_text text;
-    struct inf_object *o;
     size_t size;
-    char *body;
     memcpy(&head, image.at, sizeof(head));
-    packed = head.flags & IMAGE_PACKED;
-    if (packed != (dictionary != NULL))
+    if ((bool)(head.flags & IMAGE_PACKED) != (dictionary != NULL))
         return NULL;
-    text = (struct packed_text){.hash = head.hash, .frame_len = head.body_len};
-    size = sizeof(*o) + head.at[PART_TEXT] + (packed ? sizeof(text) : 1) + head.body_len;
-    o = packed ? pack_memory_take(dictionary, size) : xmalloc(size);
-    *o = (struct inf_object){.refs = 1, .text_len = head.text_len, .packed = packed};
-    o->sole_status = (bool)(head.flags & IMAGE_SOLE_STATUS);
-    o->sole_other = (bool)(head.flags & IMAGE_SOLE_OTHER);
-    memcpy(o->at, head.at, sizeof(o->at));
-    memcpy(o->bytes, names, head.at[PART_TEXT]);
-    body = o->bytes + head.at[PART_TEXT];
-    if (packed) {
-        text.dictionary = pack_dictionary_ref(dictionary);
-        memcpy(body, &text, sizeof(text));
-        body += sizeof(text);
-    } else {
-        body[head.body_len] = '\0';
-    }
-    memcpy(body, names + head.at[PART_TEXT], head.body_len);
-    return o;
+    size = size_in_memory(&head);
+    if (!dictionary)
+        return make_object(xmalloc(size), &head, image, NULL);
+    pack_dictionary_ref(dictionary);
+    return make_object(pack_memory_take(dictionary, size), &head, image, dictionary);
+}
+
+const struct inf_object *object_image_make_lent(struct str image,
+                                                struct pack_dictionary *dictionary)
+{
+    struct image_head head;
+    void *memory;
+    memcpy(&head, image.at, sizeof(head));
+    if (!(head.flags & IMAGE_PACKED))
+        return NULL;
+    memory = pack_memory_take_lent(dictionary, size_in_memory(&head));
+    return memory ? make_object(memory, &head, image, dictionary) : NULL;
 }
 
 const struct inf_object *object_image_expand(const struct inf_object *loaded)

@@ -39,6 +39,12 @@ const struct inf_object *object_image_load(struct str image, struct pack_diction
 const struct inf_object *object_image_load_checked(struct str image,
                                                    struct pack_dictionary *dictionary);
 
+/* The same on another thread, to which the memory of @dictionary is lent (core/object/text_packer.h). It has no
+ * reference to @dictionary yet: see pack_memory_end_lending(). NULL also if it is not made there: it is not packed, or
+ * large. */
+const struct inf_object *object_image_make_lent(struct str image,
+                                                struct pack_dictionary *dictionary);
+
 /* The key (core/object/object.h) of the object of @image, borrowed; empty if it is damaged. */
 struct str object_image_key(struct str image);
 

@@ -46,6 +46,14 @@ struct pack_dictionary {
     ZSTD_DDict *expanding;         /* the same */
     struct page_pool pages;        /* memory of packed objects, ... */
     struct slots classes[CLASSES]; /* ... by size */
+    bool lent;                     /* these two belong to another thread */
+    struct given_memory *given;    /* meanwhile */
+};
+
+/* Memory that was returned while its pages were lent. */
+struct given_memory {
+    struct given_memory *next;
+    size_t class;
 };
 
 /* zstd returns NULL only without memory; see base/alloc.h. */
@@ -211,16 +219,48 @@ struct page_stock *pack_memory_stock(struct pack_context *context)
 void *pack_memory_take(struct pack_dictionary *dictionary, size_t size)
 {
     size_t class = (size - 1) / CLASS_STEP;
-    return class < CLASSES ? slots_take(&dictionary->classes[class]) : xmalloc(size);
+    if (class >= CLASSES)
+        return xmalloc(size);
+    assert(!dictionary->lent);
+    return slots_take(&dictionary->classes[class]);
 }
 
 void pack_memory_give(struct pack_dictionary *dictionary, void *memory, size_t size)
 {
     size_t class = (size - 1) / CLASS_STEP;
-    if (class < CLASSES)
-        slots_give(&dictionary->classes[class], memory);
-    else
+    struct given_memory *given = memory;
+    if (class >= CLASSES) {
         free(memory);
+    } else if (dictionary->lent) {
+        *given = (struct given_memory){dictionary->given, class};
+        dictionary->given = given;
+    } else {
+        slots_give(&dictionary->classes[class], memory);
+    }
+}
+
+void pack_memory_lend(struct pack_dictionary *dictionary, struct page_stock *stock)
+{
+    dictionary->lent = true;
+    dictionary->pages.stock = stock;
+}
+
+void *pack_memory_take_lent(struct pack_dictionary *dictionary, size_t size)
+{
+    size_t class = (size - 1) / CLASS_STEP;
+    return class < CLASSES ? slots_take(&dictionary->classes[class]) : NULL;
+}
+
+void pack_memory_end_lending(struct pack_dictionary *dictionary, unsigned objects)
+{
+    struct given_memory *given;
+    dictionary->refs += objects;
+    dictionary->lent = false;
+    dictionary->pages.stock = &dictionary->context->stock;
+    while ((given = dictionary->given)) {
+        dictionary->given = given->next;
+        slots_give(&dictionary->classes[given->class], given);
+    }
 }
 
 /* ---- frames ---- */

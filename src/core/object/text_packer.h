@@ -56,6 +56,16 @@ struct pack_context *pack_dictionary_context(const struct pack_dictionary *dicti
 void *pack_memory_take(struct pack_dictionary *dictionary, size_t size);
 void pack_memory_give(struct pack_dictionary *dictionary, void *memory, size_t size);
 
+/* Lends this memory to another thread, which only calls pack_memory_take_lent(): meanwhile the owner returns memory,
+ * but takes none. @stock: where pages come from, also lent. */
+void pack_memory_lend(struct pack_dictionary *dictionary, struct page_stock *stock);
+
+/* NULL: objects of this size have no pages; pack_memory_take() gives memory for them, also while it is lent. */
+void *pack_memory_take_lent(struct pack_dictionary *dictionary, size_t size);
+
+/* The other thread has ended; it has made @objects that refer to @dictionary: references of their own. */
+void pack_memory_end_lending(struct pack_dictionary *dictionary, unsigned objects);
+
 /* Memory that is used before more is mapped. The user that fills it also clears it. */
 struct page_stock *pack_memory_stock(struct pack_context *context);
 

@@ -49,83 +49,77 @@ static const char *apply_stream_drop(struct inf_state *state, const struct recor
     return NULL;
 }
 
-/* The dictionary with this number, in d->dictionary. Returns NULL, or what is wrong. */
-static const char *find_dictionary(struct inf_state *state, uint32_t number,
-                                   struct state_dictionary **ret)
+const char *state_find_dictionary(struct inf_state *state, uint32_t number,
+                                  struct state_dictionary **ret)
 {
     struct state_dictionary *d = dictionary_by_number(state, number);
     struct record record;
     size_t size;
+    if (d && d->dictionary) {
+        *ret = d;
+        return NULL;
+    }
     if (!d ||
         record_peek((struct str){d->bytes.bytes, d->bytes.len}, &record, &size) != RECORD_OK ||
         record.number != state->id)
         return "a dictionary is missing";
-    if (!d->dictionary) {
-        d->dictionary = pack_dictionary_load(state->context, record.body);
-        if (!d->dictionary)
-            return "a dictionary is damaged";
-        d->id = pack_dictionary_id(d->dictionary);
-    }
+    d->dictionary = pack_dictionary_load(state->context, record.body);
+    if (!d->dictionary)
+        return "a dictionary is damaged";
+    d->id = pack_dictionary_id(d->dictionary);
     *ret = d;
     return NULL;
 }
 
-static void put_loaded(struct inf_state *state, const struct loaded_put *put)
+static const struct inf_object *load_image(const struct record *record,
+                                           struct state_dictionary *dictionary,
+                                           const struct checked_image *image)
 {
-    struct place old;
-    segment_live(state, &put->place);
-    old = stream_load(put->stream, put->object, put->place);
-    segment_dead(state, &old);
+    struct pack_dictionary *needed = dictionary ? dictionary->dictionary : NULL;
+    if (image && image->object)
+        return image->object;
+    return image ? object_image_load_checked(record->body, needed)
+                 : object_image_load(record->body, needed);
 }
 
-void state_apply_batch_end(struct inf_state *state)
+/* Finds what the object of @record refers to. Returns NULL, or what is wrong. */
+static const char *find_refs(struct inf_state *state, const struct record *record,
+                             struct state_dictionary **ret_dictionary,
+                             struct label_set **ret_labels)
 {
-    struct loader *l = state->loader;
-    for (unsigned i = 0; i < l->n_puts; i++)
-        put_loaded(state, &l->puts[i]);
-    l->n_puts = 0;
+    struct object_refs refs = object_refs_of(record->number);
+    *ret_labels = label_list_get(&state->loader->labels, refs.labels);
+    if (refs.labels && !*ret_labels)
+        return "object with unknown labels";
+    return refs.dictionary ? state_find_dictionary(state, refs.dictionary, ret_dictionary) : NULL;
 }
 
-static void note_put(struct inf_state *state, struct inf_state_stream *stream, struct place place,
-                     struct loaded_object object)
-{
-    struct loader *l = state->loader;
-    l->puts[l->n_puts++] = (struct loaded_put){stream, place, object};
-    stream_prefetch(stream, object.hash);
-    if (l->n_puts == LOADED_PUTS)
-        state_apply_batch_end(state);
-}
-
-/* @hash is that of its key; NULL: the image was not checked. */
+/* @image NULL: it was not checked. */
 static const char *put_object(struct inf_state *state, const struct record *record,
-                              struct place place, const uint64_t *hash)
+                              struct place place, const struct checked_image *image)
 {
     struct inf_state_stream *stream = stream_by_number(state, record->owner);
-    struct object_refs refs = object_refs_of(record->number);
     struct state_dictionary *dictionary = NULL;
-    struct pack_dictionary *needed;
     struct loaded_object loaded = {0};
-    const char *wrong;
-    if (!stream)
-        return "object of an unknown stream";
-    if (refs.dictionary) {
-        wrong = find_dictionary(state, refs.dictionary, &dictionary);
-        if (wrong)
-            return wrong;
-        dictionary->last_segment = place.segment;
+    struct place old;
+    const char *wrong = stream ? find_refs(state, record, &dictionary, &loaded.labels)
+                               : "object of an unknown stream";
+    if (wrong) {
+        inf_object_unref(image ? image->object : NULL);
+        return wrong;
     }
-    loaded.labels = label_list_get(&state->loader->labels, refs.labels);
-    if (refs.labels && !loaded.labels)
-        return "object with unknown labels";
-    needed = dictionary ? dictionary->dictionary : NULL;
-    loaded.object = hash ? object_image_load_checked(record->body, needed)
-                         : object_image_load(record->body, needed);
+    loaded.object = load_image(record, dictionary, image);
     if (!loaded.object)
         return "damaged object";
-    loaded.hash = hash ? *hash : state_key_hash(state, object_key(loaded.object));
+    loaded.hash = image ? image->hash : state_key_hash(state, object_key(loaded.object));
     label_set_ref(loaded.labels);
-    note_put(state, stream, place, loaded);
-    if (dictionary && stream->newest_dictionary != dictionary->dictionary) {
+    segment_live(state, &place);
+    old = stream_load(stream, loaded, place);
+    segment_dead(state, &old);
+    if (!dictionary)
+        return NULL;
+    dictionary->last_segment = place.segment;
+    if (stream->newest_dictionary != dictionary->dictionary) {
         pack_dictionary_unref(stream->newest_dictionary);
         stream->newest_dictionary = pack_dictionary_ref(dictionary->dictionary);
     }
@@ -139,9 +133,9 @@ static const char *apply_object(struct inf_state *state, const struct record *re
 }
 
 const char *state_apply_checked(struct inf_state *state, const struct record *record,
-                                struct place place, uint64_t hash)
+                                struct place place, const struct checked_image *image)
 {
-    return put_object(state, record, place, &hash);
+    return put_object(state, record, place, image);
 }
 
 static const char *apply_tombstone(struct inf_state *state, const struct record *record,
@@ -316,7 +310,5 @@ const char *state_apply(struct inf_state *state, const struct record *record, st
     };
     if (record->type >= RECORD_TYPES || !appliers[record->type])
         return "unknown type of record";
-    if (record->type != RECORD_OBJECT && record->type != RECORD_LABELS)
-        state_apply_batch_end(state);
     return appliers[record->type](state, record, place);
 }

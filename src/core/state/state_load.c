@@ -2,8 +2,10 @@
  * state_load.c - reads the files of a state.
  *
  * Normal path: make the directory, list it, read the dictionaries, then each segment in order. A
- * segment is read in pieces on the pool, which also verifies their records (state_verify.h); while the next
- * piece is read, the loop applies what has arrived, within the budget of its ticks: whole batches. What follows from all that, and from errors: state_load_end.c.
+ * segment is read in pieces on the pool, which also verifies their records and makes objects (state_verify.h); while
+ * the next piece is read, the loop applies what has arrived, within the budget of its ticks: whole batches. The first
+ * piece is small: the pool needs what is in it (state_lend.c). What follows from all that, and from errors:
+ * state_load_end.c.
  */
 #include "core/state/state_load.h"
 
@@ -17,12 +19,11 @@
 #include "core/mutant.h"
 
 enum {
+    HEAD_PIECE = 8 * 1024, /* has the head of the first segment */
     PIECE = 512 * 1024,
     BUFFER = 4 * 1024 * 1024,          /* for pieces and their batch, unless that is larger */
     SLICE = 32,                        /* records between two looks at the budget */
-    REGIONS_FROM = 2 * 1024 * 1024,    /* bytes of objects; fewer need no prepared memory */
     EXPECT_FROM = 4 * 1024 * 1024,     /* bytes of records that are like the later ones */
-    REGIONS_MAX = 4,                   /* that wait to be used */
     SEGMENT_MAX = 1024 * 1024 * 1024,  /* LIMIT: bytes of a segment */
     DICTIONARY_MAX = 16 * 1024 * 1024, /* LIMIT: bytes of a dictionary */
     FILES_MAX = 1024 * 1024,           /* LIMIT: segments, and dictionaries */
@@ -130,6 +131,21 @@ static void expect_objects(struct inf_state *state)
 
 static void read_piece(struct inf_state *state);
 
+/* What follows when all that is complete was applied. */
+static void continue_segment(struct inf_state *state, const char *wrong)
+{
+    struct loader *l = state->loader;
+    if (wrong || state->reason) {
+        loader_discard(state);
+    } else if (l->at >= l->size || l->torn) {
+        end_segment(state);
+    } else if (l->have < l->size) { /* it was the first piece */
+        if (l->at)
+            loader_begin_lending(state);
+        read_piece(state);
+    }
+}
+
 static void on_decode(struct task *task)
 {
     struct loader *l = container_of(task, struct loader, task);
@@ -151,33 +167,14 @@ static void on_decode(struct task *task)
         l->torn = true;
         state_set_reason(state, "segment %u at byte %zu: %s", state->newest, l->at, wrong);
     }
-    if (state_io_busy(&l->io))
-        return; /* on_piece() continues */
-    if (wrong || state->reason)
-        loader_discard(state);
-    else if (l->at >= l->size || l->torn)
-        end_segment(state);
-}
-
-/* Those of a batch wait for its end. */
-static void take_images(struct loader *l)
-{
-    buf_consume(&l->images, l->next_image);
-    l->next_image = 0;
-    buf_put(&l->images, (const char *)l->checked, l->work.n_images * sizeof(*l->checked));
-}
-
-static void take_region(struct inf_state *state)
-{
-    struct loader *l = state->loader;
-    if (l->work.region)
-        page_stock_add(pack_memory_stock(state->context), l->work.region);
-    l->work.region = NULL;
+    if (!state_io_busy(&l->io) && list_empty(&l->task.node)) /* else on_piece() continues */
+        continue_segment(state, wrong);
 }
 
 static void on_piece(struct inf_state *state, int64_t result)
 {
     struct loader *l = state->loader;
+    loader_take_back(state);
     if (!loader_may_continue(state, result, "read"))
         return;
     l->have += (size_t)result;
@@ -186,11 +183,9 @@ static void on_piece(struct inf_state *state, int64_t result)
         l->complete = l->verified + l->work.complete;
     l->verified += l->work.verified;
     l->bad = l->work.bad;
-    take_images(l);
-    take_region(state);
     if (result == 0)
         l->size = l->have; /* the file was shortened */
-    if (l->have < l->size && !l->torn)
+    if (l->have < l->size && !l->torn && l->work.checks_images)
         read_piece(state);
     task_schedule(state->clock, &l->task);
 }
@@ -213,16 +208,10 @@ static void make_room(struct loader *l, size_t len)
 static void read_piece(struct inf_state *state)
 {
     struct loader *l = state->loader;
-    size_t len = l->size - l->have < PIECE ? l->size - l->have : PIECE;
+    size_t piece = l->work.checks_images || l->have ? PIECE : HEAD_PIECE;
+    size_t len = l->size - l->have < piece ? l->size - l->have : piece;
     make_room(l, len);
-    l->work = (struct piece_work){.key = state->key,
-                                  .offset = l->verified,
-                                  .bytes = l->bytes + (l->verified - l->base),
-                                  .have = l->have - l->verified,
-                                  .bad = l->bad,
-                                  .images = l->checked};
-    if (l->total > REGIONS_FROM && pack_memory_stock(state->context)->count < REGIONS_MAX)
-        l->work.region = page_region_new();
+    loader_lend(state);
     state_io_read_and_work(loader_start_io(state), state->load_fd, l->bytes + (l->have - l->base),
                            len, l->have, piece_verify, &l->work, on_piece);
 }
@@ -285,8 +274,7 @@ static void on_stat(struct inf_state *state, int64_t result)
         return;
     }
     l->size = size;
-    buf_clear(&l->images);
-    l->next_image = 0;
+    loader_drop_images(l);
     l->base = l->have = l->verified = l->complete = l->batch = l->at = 0;
     l->bad = false;
     l->records = 0;
@@ -378,12 +366,7 @@ void loader_free(struct inf_state *state)
     buf_free(&l->segments);
     buf_free(&l->dictionaries);
     free(l->bytes);
-    buf_free(&l->images);
-    page_region_free(l->work.region);
-    for (unsigned i = 0; i < l->n_puts; i++) {
-        inf_object_unref(l->puts[i].object.object);
-        label_set_unref(l->puts[i].object.labels);
-    }
+    loader_free_work(l);
     label_list_clear(&l->labels);
     free(l);
     state->loader = NULL;
@@ -394,6 +377,7 @@ void loader_start(struct inf_state *state)
     struct loader *l = NEW(struct loader);
     state->loader = l;
     loader_init(state, l);
+    page_stock_init(&l->work.stock);
     task_init(&l->task, PHASE_PUMP, on_decode);
     l->reading_dictionaries = true;
     if (state->settings.read_only)

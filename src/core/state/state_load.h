@@ -8,18 +8,6 @@
 #include "core/state/state_internal.h"
 #include "core/state/state_verify.h"
 
-enum {
-    LOADED_PUTS = 8,
-};
-
-/* An object that will be added to the index of its stream: some records later, because the memory of the slot has
- * to be fetched. */
-struct loaded_put {
-    struct inf_state_stream *stream;
-    struct place place;
-    struct loaded_object object;
-};
-
 struct loader {
     struct state_io io;
     struct task task;
@@ -46,12 +34,9 @@ struct loader {
     struct label_list labels; /* that the file has defined */
     struct piece_work work;   /* of the piece that is read */
     struct buf images;        /* of struct checked_image: of the pieces that were read */
-    struct checked_image checked[PIECE_IMAGES]; /* of the piece that is read */
-    size_t next_image;                          /* bytes of `images` before the next one */
-    uint64_t total;                             /* bytes of segments that were read */
-    bool expecting;                             /* streams know how many objects to expect */
-    struct loaded_put puts[LOADED_PUTS];
-    unsigned n_puts;
+    size_t next_image;        /* bytes of `images` before the next one */
+    uint64_t total;           /* bytes of segments that were read */
+    bool expecting;           /* streams know how many objects to expect */
 };
 
 /* What was read of the file from @at on. */
@@ -79,6 +64,29 @@ void loader_cut_torn_tail(struct inf_state *state);
 /* All files were read. */
 void loader_end(struct inf_state *state);
 
+/* ---- state_lend.c ---- */
+
+/* Everything before `at` of the first segment was applied, at least its head. No piece is read. */
+void loader_begin_lending(struct inf_state *state);
+
+/* Prepares `work` for the piece that is read next, and takes what the pool has made of it: always before anything
+ * else that follows the read. */
+void loader_lend(struct inf_state *state);
+void loader_take_back(struct inf_state *state);
+
+/* The image of the record at `at`. Returns false if the pool did not check it. The reference to its object goes to the
+ * caller. */
+bool loader_next_image(struct loader *l, struct checked_image *ret_image);
+
+/* The image @ahead ones after the next one, if it was read. */
+bool loader_peek_image(const struct loader *l, size_t ahead, struct checked_image *ret_image);
+
+/* Releases the objects that were not applied. */
+void loader_drop_images(struct loader *l);
+
+/* No piece is read. */
+void loader_free_work(struct loader *l);
+
 /* ---- state_decode.c ---- */
 
 /* Applies the next record of the segment. Returns whether there may be more: not if bytes are missing, if the
@@ -90,12 +98,14 @@ bool segment_decode_next(struct inf_state *state, const char **ret_wrong);
 /* Applies a record of a complete batch. Returns NULL, or what is wrong with it. */
 const char *state_apply(struct inf_state *state, const struct record *record, struct place place);
 
-/* The same for an object whose image is not damaged; @hash is that of its key. */
+/* The same for an object whose image is not damaged. Takes over the reference to its object, if it is made; then
+ * the body of @record is not used. */
 const char *state_apply_checked(struct inf_state *state, const struct record *record,
-                                struct place place, uint64_t hash);
+                                struct place place, const struct checked_image *image);
 
-/* All records of the batch were applied. */
-void state_apply_batch_end(struct inf_state *state);
+/* The dictionary with this number, in `dictionary` of @ret. Returns NULL, or what is wrong. */
+const char *state_find_dictionary(struct inf_state *state, uint32_t number,
+                                  struct state_dictionary **ret);
 
 /* When all records were applied. Returns NULL, or what is wrong. */
 const char *state_apply_end(struct inf_state *state);

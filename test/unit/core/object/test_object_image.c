@@ -13,6 +13,7 @@
 #include "informer/selector.h"
 
 #include "base/alloc.h"
+#include "base/page_pool.h"
 #include "builders.h"
 #include "core/object/object.h"
 #include "core/object/object_image.h"
@@ -108,6 +109,49 @@ static void a_packed_object_is_read_with_a_loaded_dictionary(void **state)
     inf_object_unref(loaded);
     pack_dictionary_unref(dictionary);
     pack_context_unref(context);
+}
+
+/* Meanwhile other objects of the dictionary are released: their memory is used again afterwards. */
+static void an_object_is_made_in_lent_memory(void **state)
+{
+    struct fixture *f = *state;
+    struct str image = {f->image.bytes, f->image.len};
+    struct pack_dictionary *dictionary = object_image_dictionary(f->held);
+    const struct inf_object *released = object_image_load(image, dictionary), *made, *later;
+    const void *memory = f->held;
+    struct page_stock stock;
+    page_stock_init(&stock);
+    pack_dictionary_ref(dictionary);
+    pack_memory_lend(dictionary, &stock);
+    made = object_image_make_lent(image, dictionary);
+    inf_object_unref(f->held);
+    f->held = NULL;
+    inf_object_unref(released);
+    pack_memory_end_lending(dictionary, 1);
+    assert_true(object_equal(made, f->object));
+    later = object_image_load(image, dictionary);
+    assert_ptr_equal(later, memory);
+    inf_object_unref(later);
+    pack_dictionary_unref(dictionary); /* @made has a reference */
+    later = object_unpack(made);
+    assert_same(later, f->object);
+    inf_object_unref(later);
+    inf_object_unref(made);
+}
+
+static void some_objects_are_not_made_in_lent_memory(void **state)
+{
+    struct fixture *f = *state;
+    struct pack_dictionary *dictionary = object_image_dictionary(f->held);
+    struct page_stock stock;
+    page_stock_init(&stock);
+    pack_memory_lend(dictionary, &stock);
+    buf_clear(&f->image);
+    object_image_put(&f->image, f->object); /* not packed */
+    assert_null(object_image_make_lent((struct str){f->image.bytes, f->image.len}, dictionary));
+    assert_null(pack_memory_take_lent(dictionary, 5000)); /* large */
+    free(pack_memory_take(dictionary, 5000));
+    pack_memory_end_lending(dictionary, 0);
 }
 
 static void an_object_that_is_not_packed_needs_no_dictionary(void **state)
@@ -238,6 +282,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_packed_object_is_read_with_a_loaded_dictionary, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(an_object_is_made_in_lent_memory, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(some_objects_are_not_made_in_lent_memory, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(an_object_that_is_not_packed_needs_no_dictionary, set_up,
                                         tear_down),

@@ -24,6 +24,8 @@
 enum {
     PODS = 1000, /* so many that a dictionary is made */
     SLICE = 7,
+    STREAMS = 10, /* more dictionaries than are lent to the pool (LENT_MAX) */
+    ALIKE = 700,  /* pods of a stream: enough for a dictionary */
     SMALL = 6000, /* objects of a few hundred bytes: more than a piece of 512 KB */
 };
 
@@ -253,7 +255,7 @@ static void check_order(void *ctx, const struct inf_object *object, const struct
     inf_object_unref(object);
 }
 
-/* A piece of the file has so many that the pool does not check all of them (PIECE_IMAGES). */
+/* More than a piece of the file. They are not packed: the loop makes them. */
 static void many_small_objects_are_loaded(void **state)
 {
     struct state_world *w = *state;
@@ -272,6 +274,58 @@ static void many_small_objects_are_loaded(void **state)
     while (state_stream_take(pods, SLICE, check_order, &taken))
         continue;
     assert_int_equal(taken, SMALL);
+}
+
+static struct inf_state_stream *numbered_stream(struct state_world *w, unsigned i)
+{
+    char id[16];
+    snprintf(id, sizeof(id), "pods-%u", i);
+    return inf_state_stream(w->state, id);
+}
+
+static void objects_of_many_dictionaries_are_loaded(void **state)
+{
+    struct state_world *w = *state;
+    for (unsigned i = 0; i < STREAMS; i++)
+        for (unsigned n = 0; n < ALIKE; n++)
+            put(numbered_stream(w, i), n, i * ALIKE + n + 1, true);
+    state_world_flush(w);
+    state_world_close(w);
+    state_world_open(w);
+    for (unsigned i = 0; i < STREAMS; i++) {
+        struct inf_store *store = new_store(state_pack_context(w->state));
+        char *shown;
+        store_restore(store, move(numbered_stream(w, i), store), "7"); /* none is damaged */
+        assert_int_equal(inf_store_count(store), ALIKE);
+        shown = show_store(store); /* expands them */
+        assert_non_null(strstr(shown, "web-000699="));
+        free(shown);
+        free_store(store);
+    }
+}
+
+/* At every moment. The sanitizer detects leaks. */
+static void objects_are_freed_when_loading_is_interrupted(void **state)
+{
+    struct state_world *w = *state;
+    save_pods(w);
+    for (unsigned ticks = 0; ticks < 40; ticks++) {
+        state_world_close(w);
+        state_world_start(w);
+        for (unsigned n = 0; n < ticks; n++)
+            sim_tick(&w->sim);
+    }
+    sim_run(&w->sim);
+    for (unsigned ticks = 0; ticks < 40; ticks++) {
+        state_world_close(w);
+        state_world_start(w);
+        for (unsigned n = 0; n < ticks; n++)
+            sim_tick(&w->sim);
+        w->disk->stuck_call = MEMORY_READ;
+        sim_advance(&w->sim, 11 * 1000);
+        w->disk->stuck_call = MEMORY_CALLS;
+        sim_run(&w->sim);
+    }
 }
 
 /* The sanitizer detects leaks. */
@@ -295,6 +349,8 @@ int main(void)
         TEST(a_store_with_moved_objects_knows_them),
         TEST(an_object_that_is_noted_meanwhile_is_not_taken),
         TEST(many_small_objects_are_loaded),
+        TEST(objects_of_many_dictionaries_are_loaded),
+        TEST(objects_are_freed_when_loading_is_interrupted),
         TEST(loaded_objects_are_freed_with_their_stream),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
