@@ -89,6 +89,16 @@ static void balance_upwards(struct tree *tree, struct tree_node *n)
     }
 }
 
+/* Makes @node a child of @parent, at @slot; NULL: the root. */
+static void attach(struct tree *tree, struct tree_node *node, struct tree_node *parent,
+                   struct tree_node **slot)
+{
+    *node = (struct tree_node){.parent = parent, .height = 1};
+    *slot = node;
+    tree->count++;
+    balance_upwards(tree, parent);
+}
+
 /* Sorted input, such as the list of a server or saved objects, is added without a search. */
 void tree_add(struct tree *tree, struct tree_node *node)
 {
@@ -103,10 +113,21 @@ void tree_add(struct tree *tree, struct tree_node *node)
     }
     if (slot == &tree->root || (parent == tree->last && slot == &parent->right))
         tree->last = node;
-    *node = (struct tree_node){.parent = parent, .height = 1};
-    *slot = node;
-    tree->count++;
-    balance_upwards(tree, parent);
+    attach(tree, node, parent, slot);
+}
+
+void tree_add_before(struct tree *tree, struct tree_node *next, struct tree_node *node)
+{
+    struct tree_node *parent = next ? next : tree->last;
+    if (next && next->left)
+        for (parent = next->left; parent->right;)
+            parent = parent->right;
+    if (!next)
+        tree->last = node;
+    attach(tree, node, parent,
+           !parent          ? &tree->root
+           : parent == next ? &parent->left
+                            : &parent->right);
 }
 
 /* A node with two children is replaced by its successor, which has no left child. */

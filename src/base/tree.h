@@ -32,6 +32,9 @@ void tree_init(struct tree *tree, tree_order order);
 /* Adds @node. Nodes that compare equal keep the order in which they were added. A node after all others
  * is added without a search. */
 void tree_add(struct tree *tree, struct tree_node *node);
+
+/* The same for a caller that has searched: @next is the first node after @node; NULL: there is none. */
+void tree_add_before(struct tree *tree, struct tree_node *next, struct tree_node *node);
 void tree_remove(struct tree *tree, struct tree_node *node);
 
 struct tree_node *tree_first(const struct tree *tree);

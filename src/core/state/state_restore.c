@@ -17,12 +17,13 @@ enum {
 
 /* ---- loading ---- */
 
-static void add_to_store(struct inf_state_stream *stream, const struct loaded_object *object)
+static void add_to_store(struct inf_state_stream *stream, const struct loaded_object *object,
+                         bool is_last)
 {
     struct restored_object restored = {.object = object->object,
                                        .labels = object->labels ? &object->labels->text : NULL,
                                        .hash = object->hash};
-    store_load(stream->loaded, &restored);
+    store_load(stream->loaded, &restored, is_last);
     inf_object_unref(object->object);
     label_set_unref(object->labels);
 }
@@ -34,11 +35,12 @@ struct place stream_load(struct inf_state_stream *stream, struct loaded_object o
     struct live_index *index = &stream->index;
     size_t listed = index->loaded.count;
     struct place old = live_index_put(index, object.hash, place);
-    bool is_stored = old.segment && index->loaded.count == listed;
+    bool is_stored = old.segment && index->loaded.count == listed, is_last;
     if (!stream->loaded)
         stream->loaded = store_for_loading(&stream->state->key, stream->state->context);
-    if (is_stored || store_is_last(stream->loaded, object_key(object.object)))
-        add_to_store(stream, &object);
+    is_last = !is_stored && store_is_last(stream->loaded, object_key(object.object));
+    if (is_stored || is_last)
+        add_to_store(stream, &object, is_last);
     else
         live_index_list(index, object);
     return old;
@@ -78,7 +80,7 @@ static bool add_listed(struct inf_state_stream *stream)
     for (unsigned n = 0; n < ADD_SLICE; n++) {
         if (!live_index_take(&stream->index, &object))
             return true;
-        add_to_store(stream, &object);
+        add_to_store(stream, &object, store_is_last(stream->loaded, object_key(object.object)));
     }
     return false;
 }

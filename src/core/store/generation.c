@@ -61,11 +61,16 @@ bool generation_is_before(const struct generation *g, struct str key)
     return !g->in_order.last || key_to_entry(&key, g->in_order.last) > 0;
 }
 
-static void add_entry(struct generation *g, struct entry *e, uint64_t hash)
+static void count_entry(struct generation *g, struct entry *e, uint64_t hash)
 {
     hashmap_add(&g->by_key, &e->by_key, hash);
-    tree_add(&g->in_order, &e->in_order);
     g->bytes += inf_object_size(e->object);
+}
+
+static void add_entry(struct generation *g, struct entry *e, uint64_t hash)
+{
+    count_entry(g, e, hash);
+    tree_add(&g->in_order, &e->in_order);
 }
 
 void generation_add(struct generation *g, const struct inf_object *held,
@@ -78,6 +83,14 @@ void generation_add_labelled(struct generation *g, const struct inf_object *held
                              uint64_t hash)
 {
     add_entry(g, index_entry_new_labelled(&g->indexes, held, labels), hash);
+}
+
+void generation_append_labelled(struct generation *g, const struct inf_object *held,
+                                struct str labels, uint64_t hash)
+{
+    struct entry *e = index_entry_new_labelled(&g->indexes, held, labels);
+    count_entry(g, e, hash);
+    tree_add_before(&g->in_order, NULL, &e->in_order);
 }
 
 const struct inf_object *generation_swap(struct generation *g, struct entry *e,

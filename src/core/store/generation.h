@@ -56,6 +56,10 @@ void generation_add(struct generation *g, const struct inf_object *held,
 void generation_add_labelled(struct generation *g, const struct inf_object *held, struct str labels,
                              uint64_t hash);
 
+/* The same for one that is after all others: generation_is_before(). */
+void generation_append_labelled(struct generation *g, const struct inf_object *held,
+                                struct str labels, uint64_t hash);
+
 /* Replaces the object of @e by @held (takes over the reference) of the same key, whose ordinary form
  * is @object. The old reference goes to the caller. */
 const struct inf_object *generation_swap(struct generation *g, struct entry *e,

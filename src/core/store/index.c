@@ -44,14 +44,24 @@ static int value_to_bucket(const void *value, const struct tree_node *node)
     return str_cmp(*v, value_of(container_of(node, struct index_bucket, in_index)));
 }
 
-struct index_bucket *index_bucket(const struct tree *index, struct str value)
+/* The bucket of @value; NULL if there is none, then @ret_next is where it belongs. */
+static struct index_bucket *seek_bucket(const struct tree *index, struct str value,
+                                        struct tree_node **ret_next)
 {
     struct tree_node *node = tree_at_least(index, value_to_bucket, &value);
     struct index_bucket *bucket = node ? container_of(node, struct index_bucket, in_index) : NULL;
+    *ret_next = node;
     return bucket && str_eq(value_of(bucket), value) ? bucket : NULL;
 }
 
-static struct index_bucket *bucket_new(struct tree *index, struct str value)
+struct index_bucket *index_bucket(const struct tree *index, struct str value)
+{
+    struct tree_node *next;
+    return seek_bucket(index, value, &next);
+}
+
+/* Not in the tree yet. */
+static struct index_bucket *bucket_make(struct tree *index, struct str value)
 {
     struct index_bucket *bucket = xcalloc(1, sizeof(*bucket) + value.len + 1);
     bucket->index = index;
@@ -59,6 +69,12 @@ static struct index_bucket *bucket_new(struct tree *index, struct str value)
     if (value.len)
         memcpy(bucket->value, value.at, value.len);
     list_init(&bucket->members);
+    return bucket;
+}
+
+static struct index_bucket *bucket_new(struct tree *index, struct str value)
+{
+    struct index_bucket *bucket = bucket_make(index, value);
     tree_add(index, &bucket->in_index);
     return bucket;
 }
@@ -242,11 +258,14 @@ void index_update(struct index_set *set, struct entry *entry, const struct inf_o
 static struct index_bucket *find_bucket(struct tree *index, struct index_bucket **last,
                                         struct str value)
 {
+    struct tree_node *next;
     if (*last && str_eq(value_of(*last), value))
         return *last;
-    *last = index_bucket(index, value);
-    if (!*last)
-        *last = bucket_new(index, value);
+    *last = seek_bucket(index, value, &next);
+    if (*last)
+        return *last;
+    *last = bucket_make(index, value);
+    tree_add_before(index, next, &(*last)->in_index);
     return *last;
 }
 

@@ -165,8 +165,8 @@ void store_expect(struct inf_store *loading, size_t count);
 /* Fetches the memory that store_load() needs. */
 void store_prefetch(const struct inf_store *loading, uint64_t hash);
 
-/* Adds @object, or replaces the one with its key. Its hash is set: that of its key. */
-void store_load(struct inf_store *loading, const struct restored_object *object);
+/* Adds @object, or replaces the one with its key. Its hash is set: that of its key. @is_last: store_is_last(). */
+void store_load(struct inf_store *loading, const struct restored_object *object, bool is_last);
 void store_unload(struct inf_store *loading, struct str key, uint64_t hash);
 
 /* Moves the objects of @loading, which is only to be freed then, to a generation for @store, which has no objects

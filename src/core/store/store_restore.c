@@ -51,13 +51,13 @@ static bool restore_expanded(struct generation *next, const struct inf_object *r
 
 /* The last one of a key wins, as in generation_put(). Objects mostly come in the order of their keys: then no
  * lookup is needed to see that a key is new. Returns false if it is damaged. */
-static bool restore_one(struct generation *next, const struct restored_object *restored)
+static bool restore_one(struct generation *next, const struct restored_object *restored,
+                        bool is_last)
 {
     struct object_packer *packer = &next->store->packer;
     const struct inf_object *object = restored->object;
     struct str key = object_key(object);
-    struct entry *e =
-        generation_is_before(next, key) ? NULL : generation_find_hashed(next, key, restored->hash);
+    struct entry *e = is_last ? NULL : generation_find_hashed(next, key, restored->hash);
     if (MUTANT("restore-loses-one") && generation_count(next) == 3)
         return true;
     if (!restored->labels || next->indexes.n_defs || !packer->context || !object_is_packed(object))
@@ -66,6 +66,8 @@ static bool restore_one(struct generation *next, const struct restored_object *r
     if (e)
         inf_object_unref(
             generation_swap_labelled(next, e, inf_object_ref(object), *restored->labels));
+    else if (is_last)
+        generation_append_labelled(next, inf_object_ref(object), *restored->labels, restored->hash);
     else
         generation_add_labelled(next, inf_object_ref(object), *restored->labels, restored->hash);
     return true;
@@ -82,7 +84,8 @@ size_t generation_restore(struct generation *next, struct restored_object *objec
         object_packer_prefetch(objects[i].object);
     }
     for (size_t i = 0; i < n; i++)
-        damaged += !restore_one(next, &objects[i]);
+        damaged += !restore_one(next, &objects[i],
+                                generation_is_before(next, object_key(objects[i].object)));
     return damaged;
 }
 
@@ -113,9 +116,9 @@ void store_prefetch(const struct inf_store *loading, uint64_t hash)
     hashmap_prefetch(&loading->current->by_key, hash);
 }
 
-void store_load(struct inf_store *loading, const struct restored_object *object)
+void store_load(struct inf_store *loading, const struct restored_object *object, bool is_last)
 {
-    loading->n_damaged += !restore_one(loading->current, object);
+    loading->n_damaged += !restore_one(loading->current, object, is_last);
 }
 
 void store_unload(struct inf_store *loading, struct str key, uint64_t hash)

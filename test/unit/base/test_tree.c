@@ -61,6 +61,7 @@ static size_t model_before(const struct world *w, int key, bool or_equal)
     return i;
 }
 
+/* With a search of the tree for every other key. */
 static void world_add(struct world *w, struct item *item, int key)
 {
     size_t at = model_before(w, key, true); /* after equal items */
@@ -69,7 +70,10 @@ static void world_add(struct world *w, struct item *item, int key)
     memmove(w->sorted + at + 1, w->sorted + at, (w->count - at) * sizeof(w->sorted[0]));
     w->sorted[at] = item;
     w->count++;
-    tree_add(&w->tree, &item->node);
+    if (key % 2)
+        tree_add(&w->tree, &item->node);
+    else
+        tree_add_before(&w->tree, tree_after(&w->tree, key_to_node, &key), &item->node);
 }
 
 static void world_remove(struct world *w, struct item *item)
