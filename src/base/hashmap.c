@@ -8,13 +8,15 @@
 #include "base/hashmap.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 
 enum {
     CHAINS_MIN = 16,
-    MOVED_A_CALL = 8,    /* enough to finish long before the next resize is due */
-    MOVED_A_SHRINK = 64, /* at most one chain in eight has an entry: as much work */
+    MOVED_A_CALL = 8,             /* enough to finish long before the next resize is due */
+    ZEROED_MAX = 4 * 1024 * 1024, /* bytes; more would hold the loop for a millisecond */
+    MOVED_A_SHRINK = 64,          /* at most one chain in eight has an entry: as much work */
 };
 
 void hashmap_free(struct hashmap *map)
@@ -52,11 +54,21 @@ static void move_some(struct hashmap *map)
     }
 }
 
+/* A table that is filled soon is zeroed by writing: memory of calloc() would be read first, which maps a page of zeros,
+ * and then written, which is another page fault, and an interrupt of the other processors. */
+static struct hash_node **new_chains(size_t chains, bool soon)
+{
+    size_t bytes = chains * sizeof(struct hash_node *);
+    if (!soon || bytes > ZEROED_MAX)
+        return xcalloc(chains, sizeof(struct hash_node *));
+    return memset(xmalloc(bytes), 0, bytes);
+}
+
 static void start_resize(struct hashmap *map, size_t chains)
 {
     map->before = map->now;
     map->moved = 0;
-    map->now.chains = xcalloc(chains, sizeof(struct hash_node *));
+    map->now.chains = new_chains(chains, map->expected > 0);
     map->now.mask = chains - 1;
 }
 
