@@ -20,7 +20,7 @@
 
 enum {
     HEAD_PIECE = 8 * 1024, /* has the head of the first segment */
-    PIECE = 512 * 1024,
+    PIECE = 1024 * 1024,
     BUFFER = 4 * 1024 * 1024,          /* for pieces and their batch, unless that is larger */
     SLICE = 32,                        /* records between two looks at the budget */
     EXPECT_FROM = 4 * 1024 * 1024,     /* bytes of records that are like the later ones */
@@ -131,6 +131,21 @@ static void expect_objects(struct inf_state *state)
 
 static void read_piece(struct inf_state *state);
 
+static size_t next_len(const struct loader *l)
+{
+    size_t piece = l->work.checks_images || l->have ? PIECE : HEAD_PIECE;
+    return l->size - l->have < piece ? l->size - l->have : piece;
+}
+
+/* The pool reads ahead as far as there is room. */
+static void read_ahead(struct inf_state *state)
+{
+    struct loader *l = state->loader;
+    if (l->work.checks_images && !l->torn && l->have < l->size &&
+        l->have - l->batch + next_len(l) <= l->cap)
+        read_piece(state);
+}
+
 /* What follows when all that is complete was applied. */
 static void continue_segment(struct inf_state *state, const char *wrong)
 {
@@ -139,8 +154,8 @@ static void continue_segment(struct inf_state *state, const char *wrong)
         loader_discard(state);
     } else if (l->at >= l->size || l->torn) {
         end_segment(state);
-    } else if (l->have < l->size) { /* it was the first piece */
-        if (l->at)
+    } else if (l->have < l->size) { /* the buffer was full, or it was the first piece */
+        if (l->at && !l->work.checks_images)
             loader_begin_lending(state);
         read_piece(state);
     }
@@ -167,8 +182,12 @@ static void on_decode(struct task *task)
         l->torn = true;
         state_set_reason(state, "segment %u at byte %zu: %s", state->newest, l->at, wrong);
     }
-    if (!state_io_busy(&l->io) && list_empty(&l->task.node)) /* else on_piece() continues */
+    if (state_io_busy(&l->io))
+        return; /* on_piece() continues */
+    if (list_empty(&l->task.node))
         continue_segment(state, wrong);
+    else
+        read_ahead(state);
 }
 
 static void on_piece(struct inf_state *state, int64_t result)
@@ -185,8 +204,7 @@ static void on_piece(struct inf_state *state, int64_t result)
     l->bad = l->work.bad;
     if (result == 0)
         l->size = l->have; /* the file was shortened */
-    if (l->have < l->size && !l->torn && l->work.checks_images)
-        read_piece(state);
+    read_ahead(state);
     task_schedule(state->clock, &l->task);
 }
 
@@ -208,8 +226,7 @@ static void make_room(struct loader *l, size_t len)
 static void read_piece(struct inf_state *state)
 {
     struct loader *l = state->loader;
-    size_t piece = l->work.checks_images || l->have ? PIECE : HEAD_PIECE;
-    size_t len = l->size - l->have < piece ? l->size - l->have : piece;
+    size_t len = next_len(l);
     make_room(l, len);
     loader_lend(state);
     state_io_read_and_work(loader_start_io(state), state->load_fd, l->bytes + (l->have - l->base),
