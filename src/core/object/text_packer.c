@@ -41,7 +41,7 @@ struct pack_dictionary {
     struct pack_context *context;
     char *bytes; /* the other two have copies of their own: zstd has no stable interface without */
     size_t len;
-    uint64_t id;
+    uint64_t id;                   /* 0: not computed yet */
     ZSTD_CDict *compressing;       /* NULL until it is used for the first time */
     ZSTD_DDict *expanding;         /* the same */
     struct page_pool pages;        /* memory of packed objects, ... */
@@ -116,14 +116,12 @@ uint64_t pack_hash(const struct pack_context *context, struct str text)
 static struct pack_dictionary *dictionary_from(struct pack_context *context, char *bytes,
                                                size_t len)
 {
-    static const struct siphash_key no_secret = {0, 0};
     struct pack_dictionary *d = NEW(struct pack_dictionary);
     context_prepare(context);
     d->refs = 1;
     d->context = pack_context_ref(context);
     d->bytes = bytes;
     d->len = len;
-    d->id = siphash13(&no_secret, bytes, len);
     page_pool_init(&d->pages, &context->stock);
     for (size_t i = 0; i < CLASSES; i++)
         slots_init(&d->classes[i], (i + 1) * CLASS_STEP, &d->pages);
@@ -182,8 +180,11 @@ struct str pack_dictionary_bytes(const struct pack_dictionary *dictionary)
     return (struct str){dictionary->bytes, dictionary->len};
 }
 
-uint64_t pack_dictionary_id(const struct pack_dictionary *dictionary)
+uint64_t pack_dictionary_id(struct pack_dictionary *dictionary)
 {
+    static const struct siphash_key no_secret = {0, 0};
+    if (!dictionary->id)
+        dictionary->id = siphash13(&no_secret, dictionary->bytes, dictionary->len);
     return dictionary->id;
 }
 

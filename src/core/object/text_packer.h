@@ -47,7 +47,8 @@ void pack_dictionary_unref(struct pack_dictionary *dictionary); /* NULL is allow
  * damaged); and a number that differs between dictionaries with different bytes. */
 struct str pack_dictionary_bytes(const struct pack_dictionary *dictionary);
 struct pack_dictionary *pack_dictionary_load(struct pack_context *context, struct str bytes);
-uint64_t pack_dictionary_id(const struct pack_dictionary *dictionary);
+uint64_t pack_dictionary_id(
+    struct pack_dictionary *dictionary); /* the first call takes 0.3 ms for 0.7 MB */
 
 struct pack_context *pack_dictionary_context(const struct pack_dictionary *dictionary);
 

@@ -66,7 +66,6 @@ const char *state_find_dictionary(struct inf_state *state, uint32_t number,
     d->dictionary = pack_dictionary_load(state->context, record.body);
     if (!d->dictionary)
         return "a dictionary is damaged";
-    d->id = pack_dictionary_id(d->dictionary);
     *ret = d;
     return NULL;
 }
@@ -244,6 +243,15 @@ static const char *apply_confirm(struct inf_state *state, const struct record *r
 
 /* ---- the end ---- */
 
+void state_identify_dictionaries(struct inf_state *state)
+{
+    list_for_each(node, &state->dictionaries) {
+        struct state_dictionary *d = container_of(node, struct state_dictionary, node);
+        if (d->dictionary)
+            d->id = pack_dictionary_id(d->dictionary);
+    }
+}
+
 static const char *join_pieces(struct inf_state_queue *queue)
 {
     uint64_t at = queue->confirmed;
@@ -279,6 +287,7 @@ const char *state_apply_end(struct inf_state *state)
                  stream->id);
         stream_free(stream);
     }
+    state_identify_dictionaries(state);
     list_for_each(node, &state->dictionaries) {
         struct state_dictionary *d = container_of(node, struct state_dictionary, node);
         pack_dictionary_unref(d->dictionary);

@@ -158,6 +158,7 @@ static void continue_segment(struct inf_state *state, const char *wrong)
         if (l->at && !l->work.checks_images)
             loader_begin_lending(state);
         read_piece(state);
+        state_identify_dictionaries(state); /* while the pool reads */
     }
 }
 
@@ -258,7 +259,9 @@ static void take_dictionary(struct inf_state *state)
         record.type == RECORD_DICTIONARY && record.owner == number && size == l->have) {
         dictionary = dictionary_add(state, number);
         dictionary->size = size;
-        buf_put(&dictionary->bytes, l->bytes, size);
+        dictionary->bytes = (struct buf){.bytes = l->bytes, .len = size, .cap = l->cap};
+        l->bytes = NULL;
+        l->cap = 0;
     }
     state->load_fd = -1;
     state_io_close(loader_start_io(state), fd, on_dictionary_closed);

@@ -107,6 +107,9 @@ const char *state_apply_checked(struct inf_state *state, const struct record *re
 const char *state_find_dictionary(struct inf_state *state, uint32_t number,
                                   struct state_dictionary **ret);
 
+/* Computes the ids of the dictionaries that were found. It is not needed before the end, which it would delay. */
+void state_identify_dictionaries(struct inf_state *state);
+
 /* When all records were applied. Returns NULL, or what is wrong. */
 const char *state_apply_end(struct inf_state *state);
 
