@@ -1,9 +1,10 @@
 /*
- * log_tail.c - open, stat, read and close the log; if it is too short, the same for the newest rotated
- * file, whose name is looked up if it has a date.
+ * log_tail.c - open, stat, read and close the log; if it is too short, list its directory, and do the same for the
+ * rotated files, from the newest on, until there are enough bytes.
  *
- * Each step is one call of the disk and one function after_...(). A file that can't be opened or read
- * ends the operation with that error; one that does not exist is empty.
+ * Each step is one call of the disk and one function after_...(). If the log or the newest rotated file can't be
+ * opened or read, that error ends the operation; an older one ends it without an error. A file that does not exist is
+ * empty: a crash in the middle of a rotation leaves a number unused.
  */
 #include "daemon/output/log_tail.h"
 
@@ -13,7 +14,6 @@
 
 #include "base/alloc.h"
 #include "base/base.h"
-#include "daemon/output/log_rotated.h"
 
 static void on_step_done(struct disk_op *op, int64_t result)
 {
@@ -36,31 +36,58 @@ static void after_stat(struct log_tail *t, int64_t result);
 static void after_read(struct log_tail *t, int64_t n);
 static void after_close(struct log_tail *t, int64_t result);
 
-static void open_path(struct log_tail *t, const char *path)
+static void open_form(struct log_tail *t, enum log_form form)
 {
+    char *path = log_rotated_path(&t->rotated, t->number, form);
+    t->form = form;
     t->disk->ops->open(t->disk, next_step(t, after_open), path,
                        O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0);
+    free(path);
 }
 
+/* PATH.oldest is newer than a file that an earlier configuration has left with its number. */
 static void open_file(struct log_tail *t)
 {
-    const struct log_rotated names = {.path = t->path};
-    char *path = log_rotated_path(&names, t->number, LOG_PLAIN);
-    open_path(t, path);
-    free(path);
+    bool may_be_oldest = t->number == t->rotated.n_dates + t->rotated.keep + 1;
+    open_form(t, may_be_oldest ? LOG_OLDEST : LOG_PLAIN);
+}
+
+static void list_directory(struct log_tail *t)
+{
+    char *directory = log_rotated_directory(&t->rotated);
+    t->disk->ops->list(t->disk, next_step(t, after_list), directory);
+    free(directory);
+}
+
+static void end_reading(struct log_tail *t, int error)
+{
+    log_rotated_free(&t->rotated);
+    t->after = NULL;
+    t->done(t, error);
+}
+
+/* A log with dates only is not rotated by informerd. Else the files with numbers are the newest ones. */
+static bool is_last(const struct log_tail *t)
+{
+    const struct log_rotated *names = &t->rotated;
+    return names->n_dates && !names->greatest ? t->number == names->n_dates
+                                              : log_rotated_may_be_last(names, t->number);
 }
 
 /* The current file is read completely, or does not exist. */
 static void end_file(struct log_tail *t)
 {
-    t->len += t->got;
-    if (t->error || t->number || t->len == t->wanted) {
-        t->after = NULL;
-        t->done(t, t->error);
-        return;
+    t->len += t->error ? 0 : t->got;
+    if (t->error) {
+        end_reading(t, t->number > t->first ? 0 : t->error);
+    } else if (t->len == t->wanted || (t->number && is_last(t))) {
+        end_reading(t, 0);
+    } else if (!t->number) {
+        list_directory(t);
+    } else {
+        t->number++;
+        open_file(t);
     }
-    t->number++;
-    open_file(t);
 }
 
 static void close_file(struct log_tail *t, int error)
@@ -71,34 +98,16 @@ static void close_file(struct log_tail *t, int error)
 
 static void after_list(struct log_tail *t, int64_t result)
 {
-    struct log_rotated names = {.path = t->path};
-    char *path;
-    log_rotated_look(&names, result >= 0 ? t->op.names : NULL);
-    if (names.n_dates) {
-        path = log_rotated_path(&names, 1, LOG_PLAIN);
-        open_path(t, path);
-        free(path);
-    } else {
-        end_file(t);
-    }
-    log_rotated_free(&names);
-}
-
-/* There is no PATH.1. */
-static void list_directory(struct log_tail *t)
-{
-    const struct log_rotated names = {.path = t->path};
-    char *directory = log_rotated_directory(&names);
-    t->listed = true;
-    t->disk->ops->list(t->disk, next_step(t, after_list), directory);
-    free(directory);
+    log_rotated_look(&t->rotated, result >= 0 ? t->op.names : NULL);
+    t->first = t->number = t->rotated.greatest ? (unsigned)t->rotated.n_dates + 1 : 1;
+    open_file(t);
 }
 
 static void after_open(struct log_tail *t, int64_t result)
 {
     t->got = 0;
-    if (result == -ENOENT && t->number && !t->listed) {
-        list_directory(t);
+    if (result == -ENOENT && t->form == LOG_OLDEST) {
+        open_form(t, LOG_PLAIN);
         return;
     }
     if (result < 0) {
@@ -149,10 +158,14 @@ static void after_close(struct log_tail *t, int64_t result)
     end_file(t);
 }
 
-void log_tail_read(struct log_tail *tail, struct disk *disk, const char *path, size_t wanted,
-                   void (*done)(struct log_tail *tail, int error))
+void log_tail_read(struct log_tail *tail, struct disk *disk, const char *path, unsigned keep,
+                   size_t wanted, void (*done)(struct log_tail *tail, int error))
 {
-    *tail = (struct log_tail){.disk = disk, .path = path, .fd = -1, .wanted = wanted, .done = done};
+    *tail = (struct log_tail){.disk = disk,
+                              .rotated = {.path = path, .keep = keep},
+                              .fd = -1,
+                              .wanted = wanted,
+                              .done = done};
     tail->bytes = xmalloc(wanted);
     open_file(tail);
 }

@@ -1,7 +1,6 @@
 /*
- * log_tail.h - reads the last bytes of a log file, across the rotation: if the file is shorter than
- * that, the rest comes from the newest rotated file: PATH.1, or the one with the newest date (log_rotated.h). One that is
- * compressed already is not read.
+ * log_tail.h - reads the last bytes of a log file, across rotations: if the file is shorter than that, the rest comes
+ * from the rotated files (log_rotated.h), from the newest on. One that is compressed already is not read.
  */
 #ifndef DAEMON_OUTPUT_LOG_TAIL_H
 #define DAEMON_OUTPUT_LOG_TAIL_H
@@ -11,16 +10,18 @@
 #include <stdint.h>
 
 #include "base/str.h"
+#include "daemon/output/log_rotated.h"
 #include "seam/disk.h"
 
 struct log_tail {
     struct disk *disk;
     struct disk_op op;
     void (*after)(struct log_tail *tail, int64_t result); /* the step in flight; NULL: none */
-    const char *path;                                     /* borrowed */
-    unsigned number; /* the file being read: 0 is the log, 1 the newest rotated one */
-    bool listed;     /* there is no PATH.1: the one with a date */
-    int fd;          /* -1: none */
+    struct log_rotated rotated;
+    unsigned number;    /* of the file being read: 0 is the log */
+    unsigned first;     /* of the newest rotated file */
+    enum log_form form; /* of the name that is being opened */
+    int fd;             /* -1: none */
     int error;
     size_t wanted;
     char *bytes;  /* owned: `wanted` bytes, filled from the end */
@@ -33,9 +34,10 @@ struct log_tail {
     void (*done)(struct log_tail *tail, int error);
 };
 
-/* Reads at most @wanted bytes of @path (borrowed). done() may free the result. */
-void log_tail_read(struct log_tail *tail, struct disk *disk, const char *path, size_t wanted,
-                   void (*done)(struct log_tail *tail, int error));
+/* Reads at most @wanted bytes of @path (borrowed), of which informerd keeps @keep rotated files. done() may free the
+ * result. */
+void log_tail_read(struct log_tail *tail, struct disk *disk, const char *path, unsigned keep,
+                   size_t wanted, void (*done)(struct log_tail *tail, int error));
 
 /* The bytes that were read. */
 struct str log_tail_bytes(const struct log_tail *tail);

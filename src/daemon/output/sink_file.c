@@ -121,15 +121,30 @@ static size_t incomplete_line(struct str text)
     return newline ? (size_t)(text.at + text.len - newline - 1) : text.len;
 }
 
+static size_t complete_lines(struct str text)
+{
+    return text.len - incomplete_line(text);
+}
+
+/* The number of bytes of @lines up to the end of @tail. If rotations have removed the files with the first of @lines,
+ * all that is left is in the middle of them. */
+static size_t find_end_of_tail(struct str tail, struct str lines)
+{
+    size_t found = text_overlap(tail, lines);
+    const char *at = NULL;
+    if (lines.len && !complete_lines((struct str){lines.at, found}) && complete_lines(tail))
+        at = memmem(lines.at, lines.len, tail.at, tail.len);
+    return at && at[-1] == '\n' ? (size_t)(at - lines.at) + tail.len : found;
+}
+
 /* An incomplete line that is not the beginning of one of ours will be blanked: what is before it
  * counts. */
 static size_t find_recalled(struct file_sink *s, struct str tail)
 {
-    size_t found = text_overlap(tail, s->recalled);
+    size_t found = find_end_of_tail(tail, s->recalled);
     s->file.continues = incomplete_line((struct str){s->recalled.at, found});
-    return found
-               ? found
-               : text_overlap((struct str){tail.at, tail.len - incomplete_line(tail)}, s->recalled);
+    tail.len = complete_lines(tail);
+    return found ? found : find_end_of_tail(tail, s->recalled);
 }
 
 /* The lines that are looked for can only be here; what is before that is for on_tail(). */
@@ -175,7 +190,7 @@ static void file_recall(struct sink *sink, const char *lines, size_t len)
 {
     struct file_sink *s = file_sink_of(sink);
     s->recalled = (struct str){lines, len};
-    log_tail_read(&s->tail, s->file.disk, s->file.path,
+    log_tail_read(&s->tail, s->file.disk, s->file.path, s->keep,
                   len + SINK_FILE_RECALL_MORE + sink->tail_more, on_tail_read);
 }
 
