@@ -160,6 +160,12 @@ void loop_schedule(struct loop *loop, struct io_task *task)
     loop_wake(&loop->clock);
 }
 
+void loop_postpone(struct loop *loop, struct io_task *task)
+{
+    list_push(&loop->postponed, &task->node);
+    loop_wake(&loop->clock);
+}
+
 static void loop_run_io_tasks(struct loop *loop)
 {
     struct list due, *node;
@@ -169,6 +175,8 @@ static void loop_run_io_tasks(struct loop *loop)
         struct io_task *task = container_of(node, struct io_task, node);
         task->run(task);
     }
+    list_move_all(&loop->postponed, &loop->io_tasks);
+    list_move_all(&loop->io_tasks, &loop->postponed);
 }
 
 /* Each phase has its own budget. */
@@ -239,6 +247,7 @@ int loop_init(struct loop *loop, uv_loop_t *uv)
     loop->handles_open = 3;
     loop->refs = 0;
     list_init(&loop->io_tasks);
+    list_init(&loop->postponed);
     clock_init(&loop->clock, &clock_ops);
     gather_init(&loop->gather, &loop->clock);
     while (!read_suspended_time(&loop->asleep_ms))

@@ -57,6 +57,7 @@ struct loop {
     uint64_t timers_ns;   /* duration of its timers, before poll */
     struct peak ticks;    /* in microseconds */
     struct list io_tasks;
+    struct list postponed; /* by tasks of this tick */
     struct gather gather;
     void (*on_closed)(struct loop *loop); /* set by loop_close() */
     char read_buffer[LOOP_READ_BUFFER];
@@ -75,6 +76,10 @@ void loop_close(struct loop *loop, void (*on_closed)(struct loop *loop));
 /* Runs @task at the end of the I/O phase of this tick, or of the next tick if that is already
  * running. */
 void loop_schedule(struct loop *loop, struct io_task *task);
+
+/* Called by @task, which runs: runs it in the next tick before all that were only scheduled. A task that has found
+ * the budget used up keeps its turn. */
+void loop_postpone(struct loop *loop, struct io_task *task);
 
 /* Must be called first in every libuv callback from poll: marks the start of work, for the budget
  * and for loop_worst_tick_us(). */

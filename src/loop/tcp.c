@@ -18,6 +18,7 @@
 #include "loop/tcp.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdlib.h>
@@ -141,7 +142,8 @@ static void tcp_offer(struct tcp *t, const char *bytes, size_t len)
         buf_free(&t->kept);
 }
 
-/* Reads as libuv does. Errors and the end are left to libuv, which is woken by them. */
+/* Reads as libuv does. The end is left to libuv, which is woken by it. An error is not: it is reported to the first call
+ * only. */
 static bool tcp_read_now(struct tcp *t)
 {
     struct loop *loop = t->loop;
@@ -153,6 +155,8 @@ static bool tcp_read_now(struct tcp *t)
     while (n == sizeof(loop->read_buffer) && t->sm.state == TCP_OPEN && !t->paused &&
            !t->kept.len && !clock_over_budget(&loop->clock)) {
         n = recv(fd, loop->read_buffer, sizeof(loop->read_buffer), MSG_DONTWAIT);
+        if (n < 0 && errno != EAGAIN && errno != EINTR)
+            tcp_end(t, INF_ENET, "connection lost", uv_strerror(uv_translate_sys_error(errno)));
         if (n <= 0)
             break;
         any = true;
@@ -168,7 +172,7 @@ static void tcp_on_io_task(struct io_task *task)
     if (t->paused || t->sm.state == TCP_ENDED)
         return;
     if (clock_over_budget(&t->loop->clock)) {
-        loop_schedule(t->loop, &t->io_task); /* in the next tick */
+        loop_postpone(t->loop, &t->io_task);
         return;
     }
     if (t->handle && (t->kept.len || t->owed))

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -20,6 +21,7 @@ struct slow_user {
     int opened;
     size_t calls, len;
     const char *at; /* the last bytes */
+    struct inf_error end;
 };
 
 static void slow_on_open(struct stream_user *user)
@@ -41,8 +43,7 @@ static size_t slow_on_bytes(struct stream_user *user, const char *bytes, size_t 
 
 static void slow_on_end(struct stream_user *user, const struct inf_error *why)
 {
-    (void)user;
-    fail_msg("%s", why->text);
+    container_of(user, struct slow_user, user)->end = *why;
 }
 
 /* libuv would read up to 32 times in a row. */
@@ -91,6 +92,54 @@ static void test_streams_share_a_tick_s_budget(void **state)
     for (int i = 0; i < 2; i++)
         stream_close(slow[i].stream);
     tcp_server_close(&other);
+}
+
+/* Only the first call that receives gets the error; the next one gets the end. */
+static void test_a_reset_of_a_late_stream_is_not_a_normal_end(void **state)
+{
+    static const struct stream_user_ops ops = {
+        .on_open = slow_on_open, .on_bytes = slow_on_bytes, .on_end = slow_on_end};
+    struct tcp_world *w = *state;
+    struct slow_user slow = {.user = {&ops}};
+    slow.stream = dialer_dial(&w->dialer.dialer, "127.0.0.1", w->server.port, &slow.user);
+    RUN_UNTIL(&w->rl, slow.opened && w->server.accepted);
+    tcp_server_send(&w->server, "x", 1);
+    RUN_UNTIL(&w->rl, slow.len);
+    tcp_server_reset(&w->server);
+    RUN_UNTIL(&w->rl, slow.end.code);
+    stream_close(slow.stream);
+    assert_int_equal(slow.end.code, INF_ENET);
+    assert_non_null(strstr(slow.end.text, "connection lost: connection reset by peer"));
+}
+
+/* The first one would be read in each tick until it has no more bytes. */
+static void test_late_streams_take_turns(void **state)
+{
+    static const struct stream_user_ops ops = {
+        .on_open = slow_on_open, .on_bytes = slow_on_bytes, .on_end = slow_on_end};
+    struct tcp_world *w = *state;
+    struct tcp_server other = {0}, *servers[] = {&w->server, &other};
+    struct slow_user slow[2] = {{.user = {&ops}}, {.user = {&ops}}};
+    size_t len = 4 * 1024 * 1024;
+    char *bytes = xcalloc(1, len);
+    tcp_server_listen(&other, &w->rl.uv, "127.0.0.1");
+    for (int i = 0; i < 2; i++) {
+        slow[i].stream =
+            dialer_dial(&w->dialer.dialer, "127.0.0.1", servers[i]->port, &slow[i].user);
+        RUN_UNTIL(&w->rl, slow[i].opened && servers[i]->accepted);
+    }
+    for (int i = 0; i < 2; i++)
+        tcp_server_send(servers[i], bytes, len);
+    while (slow[0].len < len && slow[1].len < len)
+        real_loop_tick(&w->rl);
+    for (int i = 0; i < 2; i++)
+        stream_close(slow[i].stream);
+    tcp_server_close(&other);
+    free(bytes);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(slow[i].end.code, 0);
+        assert_in_range(slow[i].len, len / 4, len);
+    }
 }
 
 static unsigned starts; /* calls of uv_read_start() that had an effect */
@@ -149,6 +198,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CASE(test_stops_reading_when_the_budget_is_used_up),
         CASE(test_streams_share_a_tick_s_budget),
+        CASE(test_a_reset_of_a_late_stream_is_not_a_normal_end),
+        CASE(test_late_streams_take_turns),
         CASE(test_late_streams_are_not_started_in_each_tick),
     };
     return cmocka_run_group_tests_name("tcp_budget", tests, NULL, NULL);
