@@ -24,6 +24,8 @@ take() { printf '%s\\n' "$line" >> $DIR/got; }
 '''
 ACK = 'take; echo ACK $seq'
 ALL = f'while next; do {ACK}; done'
+# The same without `read` of the shell, which makes a system call for each byte.
+ALL_LONG = """tee -a $DIR/got | grep -o --line-buffered '"seq":[0-9]*' | grep -o --line-buffered '[0-9]*$'"""
 FAST = {'backoff': '1ms..10ms'}
 
 
@@ -159,13 +161,14 @@ class Ends(Stream):
         self.assertEqual(daemon.end(), 0)
 
     def test_a_program_that_does_not_read_delays_nothing(self):
-        daemon = self.run_with('echo $$ >> $DIR/pids; exec sleep 1000', concurrency=4000, queue='64M', object='full')
+        settings = {'queue': '64M', 'object': 'full', 'concurrency': 4000, 'timeout': '3s'}
+        daemon = self.run_with('echo $$ >> $DIR/pids; exec sleep 1000', **settings)
         for n in range(200):
             self.sim.put('configmaps', {**config_map(f'web-{n}'), 'data': {'much': 'x' * 20000}})
         self.wait_equal()  # the event log has all of them
         self.wait_metric('queue_length', 200)
         self.assertLess(self.metric('running'), 200)  # the pipe and the buffer are full
-        self.reload(daemon, self.handler(ALL, queue='64M', object='full', concurrency=4000, timeout='100ms'))
+        self.reload(daemon, self.handler(ALL_LONG, **settings))
         self.wait_got(200)
         self.wait_dead(int((self.folder / 'pids').read_text().split()[0]))
 
