@@ -35,18 +35,22 @@ static void forget_everything(struct inf_state *state)
     state->torn_bytes = 0;
 }
 
+static void end_read_only(struct inf_state *state)
+{
+    sm_move(&state->sm, STATE_READ_ONLY, "discarded");
+    state_report_loaded(state);
+}
+
 /* Files can't be trusted: they are removed. */
 static void discard(struct inf_state *state)
 {
     log_line(&state->log, LOG_WARN, "state: discarded: %s", state->reason);
     forget_everything(state);
     loader_free(state);
-    if (!state->settings.read_only) {
+    if (state->settings.read_only)
+        end_read_only(state);
+    else
         state_clear(state, false);
-        return;
-    }
-    sm_move(&state->sm, STATE_READ_ONLY, "discarded");
-    state_report_loaded(state);
 }
 
 static void on_discarded_closed(struct inf_state *state, int64_t result)
@@ -68,15 +72,19 @@ void loader_discard(struct inf_state *state)
         discard(state);
 }
 
+/* The loader of an operation that hangs is freed when the state is closed, or when a suspension ends. */
 static void fail(struct inf_state *state, const char *what, int64_t error)
 {
     forget_everything(state);
-    if (state->settings.read_only) {
-        state_set_reason(state, "%s: %s", what, strerror((int)-error));
-        loader_discard(state);
-    } else {
+    if (!state->settings.read_only) {
         state_suspend(state, "%s: %s", what, strerror((int)-error));
+        return;
     }
+    state_set_reason(state, "%s: %s", what, strerror((int)-error));
+    if (loader_busy(state))
+        end_read_only(state);
+    else
+        loader_discard(state);
 }
 
 /* ---- operations ---- */

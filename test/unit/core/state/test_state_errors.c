@@ -181,6 +181,25 @@ static void a_read_that_hangs_does_not_delay_the_start_for_ever(void **state)
     assert_returns(w, inf_state_stream(w->state, "pods"));
 }
 
+/* The pool still uses the memory of the loader. */
+static void a_read_that_hangs_ends_a_read_only_start(void **state)
+{
+    struct state_world *w = *state;
+    struct inf_state_info info;
+    write_something(w);
+    state_world_close(w);
+    w->settings.read_only = true;
+    w->disk->stuck_call = MEMORY_READ;
+    state_world_start(w);
+    sim_advance(&w->sim, 11 * 1000);
+    assert_int_equal(w->loaded, 2);
+    inf_state_info(w->state, &info);
+    assert_string_equal(info.reason, "read: Connection timed out");
+    w->disk->stuck_call = MEMORY_CALLS;
+    sim_run(&w->sim);
+    assert_state(w, "");
+}
+
 static void objects_that_were_loaded_can_be_taken_while_suspended(void **state)
 {
     struct state_world *w = *state;
@@ -240,6 +259,8 @@ int main(void)
                                         state_world_setup, state_world_teardown),
         cmocka_unit_test_setup_teardown(a_read_that_hangs_does_not_delay_the_start_for_ever,
                                         state_world_setup, state_world_teardown),
+        cmocka_unit_test_setup_teardown(a_read_that_hangs_ends_a_read_only_start, state_world_setup,
+                                        state_world_teardown),
         cmocka_unit_test_setup_teardown(objects_that_were_loaded_can_be_taken_while_suspended,
                                         state_world_setup, state_world_teardown),
         cmocka_unit_test_setup_teardown(close_does_not_wait_for_a_disk_that_hangs,
