@@ -178,8 +178,8 @@ void event_log_configure(struct event_log *log, const struct event_log_settings 
                          struct filter *filter, struct record_fields *fields);
 
 /* While it is WAITING: saves its lines in @queue from now on (NULL: no longer). Lines of a previous run
- * that @queue has are written first, except those at the end of the file, or of the newest rotated
- * one. What can't be read back, such as a pipe, gets all of them. */
+ * that @queue has are written first, except those at the end of the file and of the
+ * rotated ones. What can't be read back, such as a pipe, gets all of them. */
 void event_log_restore(struct event_log *log, struct inf_state_queue *queue);
 
 /* While it is WAITING, after an unclean stop: the log may have records of the sequence @log, from the
