@@ -15,7 +15,7 @@
 #include "core/object/object.h"
 
 enum {
-    SLICE = 32, /* calls to one consumer before the next one, and before the time is checked */
+    SLICE = 32, /* object_work() for one consumer before the next one, and the time is checked */
     MAX_EVENTS = 4096, /* default limits of a backlog */
     MAX_BYTES = 64 * 1024 * 1024,
 };
@@ -120,6 +120,13 @@ static void call_synced(struct consumer *c)
         c->handler->on_synced(c->handler, c->owner);
 }
 
+/* Takes the cost of an event off @budget. */
+static void charge_event(unsigned *budget, const struct inf_event *event)
+{
+    size_t work = object_work(inf_event_object(event));
+    *budget -= work < *budget ? (unsigned)work : *budget;
+}
+
 static void deliver_notice(struct consumer *c, const struct notice *n)
 {
     switch (n->type) {
@@ -145,7 +152,7 @@ static void deliver_coalesced(struct consumer *c, unsigned *budget)
         size_t n = coalescer_take(&c->coalescer, events);
         if (!n)
             break;
-        --*budget;
+        charge_event(budget, &events[0]);
         for (size_t i = 0; i < n; i++) { /* a DELETED and ADDED pair even if paused in between */
             if (c->state != CONSUMER_REMOVED && !c->dispatch->closed)
                 call_event(c, &events[i]);
@@ -171,8 +178,8 @@ static void walk_store(struct consumer *c, unsigned *budget)
         object = inf_store_next(c->dispatch->store, &c->walk_cursor);
         if (!object)
             break;
-        --*budget;
         event.new_object = object;
+        charge_event(budget, &event);
         event.received_us = clock_wall_us(c->dispatch->clock);
         if (c->walk == WALK_RESYNC) {
             event.verb = INF_MODIFIED;
@@ -232,8 +239,14 @@ void consumer_step(struct consumer *c, bool settled)
         deliver_coalesced(c, &budget);
     } else {
         const struct dispatch *d = c->dispatch;
-        for (; budget && consumer_may_call(c) && c->cursor < d->next; budget--)
-            deliver_notice(c, notice_at(d, c->cursor++));
+        while (budget && consumer_may_call(c) && c->cursor < d->next) {
+            const struct notice *n = notice_at(d, c->cursor++);
+            if (n->type == NOTICE_EVENT)
+                charge_event(&budget, &n->event);
+            else
+                budget--;
+            deliver_notice(c, n);
+        }
         if (budget < SLICE && c->state != CONSUMER_REMOVED)
             note_reached(c);
         if (d->synced && is_caught_up(c) && consumer_may_call(c))

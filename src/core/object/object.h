@@ -72,6 +72,9 @@ int object_check_name(const char *field, struct str name, struct inf_error *err)
 /* `namespace/name`, or `name` if it has no namespace: what the store files it under. */
 struct str object_key(const struct inf_object *object);
 
+/* How much of a slice of work an object is: 1 for most. A large one takes longer to compress, to expand and to write. */
+size_t object_work(const struct inf_object *object);
+
 /* Same uid, resource version and text. Packed objects (core/object/object_packer.h) are not expanded:
  * a hash is compared. */
 bool object_equal(const struct inf_object *a, const struct inf_object *b);

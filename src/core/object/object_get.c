@@ -8,6 +8,10 @@
 #include "core/object/object_layout.h"
 #include "core/object/object_packer.h"
 
+enum {
+    WORK_BYTES = 8 * 1024, /* objects of less text are one unit of work */
+};
+
 struct inf_object *inf_object_ref(const struct inf_object *object)
 {
     struct inf_object *o = (struct inf_object *)(uintptr_t)object; /* only the count ever changes */
@@ -90,4 +94,9 @@ const char *inf_object_json(const struct inf_object *object, size_t *ret_len)
 struct str object_key(const struct inf_object *object)
 {
     return (struct str){object->bytes, object->at[PART_NAMESPACE] - (size_t)1};
+}
+
+size_t object_work(const struct inf_object *object)
+{
+    return 1 + object->text_len / WORK_BYTES;
 }

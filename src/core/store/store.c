@@ -370,9 +370,12 @@ static bool emit_all_deleted(const struct emitter *to, size_t *budget)
     struct inf_store *store = to->store;
     const struct inf_object *old;
     while (*budget && (old = next_flip_object(store, store->former))) {
-        --*budget;
-        if (!generation_find(store->current, object_key(old)) && !MUTANT("no-tombstones"))
-            emit_lost(to, old, store->origin);
+        if (generation_find(store->current, object_key(old)) || MUTANT("no-tombstones")) {
+            --*budget;
+            continue;
+        }
+        store_charge(budget, old);
+        emit_lost(to, old, store->origin);
     }
     return *budget > 0;
 }
@@ -383,11 +386,13 @@ static bool emit_all_present(const struct emitter *to, size_t *budget)
     const struct inf_object *held, *new;
     while (*budget && (held = next_flip_object(store, store->current))) {
         struct entry *was = generation_find(store->former, object_key(held));
-        --*budget;
         if (was && (is_unchanged(was->object, held) ||
                     (store->redefined && is_same_state(was->object, held) &&
-                     !object_is_damaged(was->object))))
+                     !object_is_damaged(was->object)))) {
+            --*budget;
             continue;
+        }
+        store_charge(budget, held);
         new = store_unpack(store, held);
         if (was)
             emit_change(to, was->object, new, held, store->origin);

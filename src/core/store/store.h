@@ -185,7 +185,8 @@ void store_restore(struct inf_store *store, struct generation *next, const char 
 /* Removes the objects in @ns. Emits no events. */
 void store_forget(struct inf_store *store, const char *ns);
 
-/* Emits the differences of up to @budget entries. Returns true when all are emitted. */
+/* Emits the differences of up to @budget entries, of fewer if their objects are large (object_work()). Returns true
+ * when all are emitted. */
 bool store_emit_some(struct inf_store *store, size_t budget, store_emit_fn emit, void *ctx);
 
 /* ---- reading; the rest is informer/store.h ---- */

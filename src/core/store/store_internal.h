@@ -61,6 +61,13 @@ void store_free_handed(struct inf_store *store);
 /* Sets the resource version unless it is older than the current one. */
 void store_advance(struct inf_store *store, const char *resource_version);
 
+/* Takes the work for @object off the budget of a slice. */
+static inline void store_charge(size_t *budget, const struct inf_object *object)
+{
+    size_t work = object_work(object);
+    *budget -= work < *budget ? work : *budget;
+}
+
 /* The next store_repack_some() looks at all objects. */
 void store_restart_repacking(struct inf_store *store);
 

@@ -37,10 +37,15 @@ bool store_repack_some(struct inf_store *store, size_t budget)
         store_restart_repacking(store);
     if (!store->repacking)
         return true;
-    while (budget-- > 0 &&
-           (e = generation_next(store->current, store->version, "", &store->repack_at)))
-        if (object_repack_is_due(&store->packer, e->object))
-            generation_replace_form(store->current, e, object_repack(&store->packer, e->object));
+    while (budget > 0 &&
+           (e = generation_next(store->current, store->version, "", &store->repack_at))) {
+        if (!object_repack_is_due(&store->packer, e->object)) {
+            budget--;
+            continue;
+        }
+        store_charge(&budget, e->object);
+        generation_replace_form(store->current, e, object_repack(&store->packer, e->object));
+    }
     if (e)
         return false;
     inf_cursor_end(&store->repack_at);

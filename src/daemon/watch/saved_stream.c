@@ -23,10 +23,6 @@
 static const char changed_between_runs[] =
     "its selection or its fields have changed since the last run; comparing with a new list";
 
-enum {
-    REBUILD_SLICE = 64, /* objects noted between two checks of the time budget */
-};
-
 /* ---- finding ---- */
 
 static struct inf_state *state_for(const struct watch_stream *stream)
@@ -99,13 +95,10 @@ static void rebuild_some(struct task *task)
     if (!inf_handler_position(&stream->handler))
         return;
     do {
-        for (size_t i = 0; i < REBUILD_SLICE; i++) {
-            object = inf_store_next(store, &saved->walk);
-            if (!object)
-                break;
+        object = inf_store_next(store, &saved->walk);
+        if (object)
             inf_state_note(saved->stream, stream->informer,
                            &(struct inf_event){.verb = INF_ADDED, .new_object = object});
-        }
     } while (object && !clock_over_budget(saved->clock));
     if (object)
         task_schedule(saved->clock, task);

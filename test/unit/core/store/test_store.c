@@ -305,6 +305,36 @@ static void emitting_can_be_abandoned(void **state)
     assert_false(store_emit_some(f->store, 1, record_event, f));
 }
 
+static void stage_large(struct generation *g, unsigned n)
+{
+    struct buf text = {0};
+    struct inf_object *object;
+    buf_printf(&text,
+               "{\"metadata\":{\"name\":\"c%u\",\"namespace\":\"n\",\"uid\":\"u%u\"},\"data\":\"",
+               n, n);
+    while (text.len < 100 * 1000)
+        buf_putc(&text, 'x');
+    buf_put(&text, "\"}", 3);
+    object = object_from(text.bytes);
+    generation_put(g, object);
+    inf_object_unref(object);
+    buf_free(&text);
+}
+
+/* To expand and to save one takes as long as for a dozen of others. */
+static void few_large_objects_are_emitted_in_a_slice(void **state)
+{
+    struct fixture *f = *state;
+    struct generation *next = generation_new(f->store);
+    unsigned slices = 1;
+    for (unsigned n = 0; n < 30; n++)
+        stage_large(next, n);
+    store_flip(f->store, next, "1", INF_INITIAL);
+    while (!store_emit_some(f->store, 32, record_event, f))
+        slices++;
+    assert_true(slices >= 10);
+}
+
 #define IN_STORE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 static void copied_and_forgotten_by_namespace(void **state)
@@ -351,6 +381,7 @@ int main(void)
         IN_STORE(the_last_object_of_a_name_in_a_list_counts),
         IN_STORE(an_abandoned_list_is_freed),
         IN_STORE(emitting_can_be_abandoned),
+        IN_STORE(few_large_objects_are_emitted_in_a_slice),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
