@@ -412,6 +412,16 @@ class Objects(PagesInBrowser):
         tab.run('location.hash = "#/objects/sim/widgets"')
         tab.wait_text('widgets is not watched')
 
+    def test_a_kind_that_is_not_watched_ends_the_table_before_it(self):
+        tab = self.open('objects/sim/pods')
+        tab.wait_text('web-1-a')
+        tab.run('location.hash = "#/objects/sim/widgets"')
+        tab.wait_text('widgets is not watched')
+        tab.wait('!document.body.innerText.includes("web-1-a")', 'the end of the table')
+        tab.run('location.hash = "#/objects/sim/pods"')
+        tab.wait_text('web-1-a')
+        self.assertNotIn('is not watched', tab.text())
+
 
 class History(PagesInBrowser):
     def setUp(self):

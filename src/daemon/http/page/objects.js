@@ -87,9 +87,10 @@ class ObjectsView {
       if (turn !== this.turn)
         return;
       this.fillKinds(all, resource);
-      if (id && id !== ALL && !resource)
+      if (id && id !== ALL && !resource) {
+        this.stop();
         this.say(`${id} is not watched, or this reader may not read it.`);
-      else if (!this.loaded || this.loaded !== (resource || ALL))
+      } else if (!this.loaded || this.loaded !== (resource || ALL))
         this.start(resource, all);
       if (resource && name)
         this.pane.show(resource, ns === '_' ? '' : ns, name);
@@ -108,16 +109,22 @@ class ObjectsView {
       ...all.map(r => h('option', {value: pageLink(r), selected: r === chosen}, `${r.kind}${several ? ` (${r.cluster})` : ''}`)));
   }
 
-  start(resource, all) {
+  /* A table that is still loading would be shown later, and remove the message. */
+  stop() {
     this.abort?.abort();
-    this.abort = new AbortController();
-    this.loaded = resource || ALL;
-    this.resource = resource;
+    this.loaded = null;
     this.rows.clear();
     this.columns = [];
     this.list.selected = -1;
     this.list.element.scrollTop = 0;
     this.dirty = true;
+  }
+
+  start(resource, all) {
+    this.stop();
+    this.abort = new AbortController();
+    this.loaded = resource || ALL;
+    this.resource = resource;
     this.say('Loading …');
     this.follow(resource, all, this.abort.signal);
   }
