@@ -236,13 +236,15 @@ static void make_dictionary_if_due(struct object_packer *p)
 
 /* ---- objects ---- */
 
-/* Compresses the text of @object, if that makes it clearly smaller. */
+/* Compresses the text of @object, if that makes it clearly smaller. While saved objects are loaded, there may be no
+ * memory for it (pack_memory_lend()): it is repacked later. */
 static struct packed_parts compress_text(const struct object_packer *packer,
                                          const struct inf_object *object)
 {
     struct packed_parts parts = {.frame = {"", 0}};
     struct str text = text_of(object);
-    if (packer->dictionary && text.len >= packer->limits.text_min)
+    if (packer->dictionary && !pack_memory_is_lent(packer->dictionary) &&
+        text.len >= packer->limits.text_min)
         parts.frame = pack_compress(packer->dictionary, text, text.len / 4 * 3);
     if (!parts.frame.len)
         return parts;

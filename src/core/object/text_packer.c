@@ -246,6 +246,11 @@ void pack_memory_lend(struct pack_dictionary *dictionary, struct page_stock *sto
     dictionary->pages.stock = stock;
 }
 
+bool pack_memory_is_lent(const struct pack_dictionary *dictionary)
+{
+    return dictionary->lent;
+}
+
 void *pack_memory_take_lent(struct pack_dictionary *dictionary, size_t size)
 {
     size_t class = (size - 1) / CLASS_STEP;

@@ -61,6 +61,8 @@ void pack_memory_give(struct pack_dictionary *dictionary, void *memory, size_t s
  * but takes none. @stock: where pages come from, also lent. */
 void pack_memory_lend(struct pack_dictionary *dictionary, struct page_stock *stock);
 
+bool pack_memory_is_lent(const struct pack_dictionary *dictionary);
+
 /* NULL: objects of this size have no pages; pack_memory_take() gives memory for them, also while it is lent. */
 void *pack_memory_take_lent(struct pack_dictionary *dictionary, size_t size);
 

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "base/alloc.h"
+#include "base/page_pool.h"
 #include "builders.h"
 #include "core/object/object.h"
 #include "core/object/object_packer.h"
@@ -101,6 +102,29 @@ static void an_unpacked_object_is_the_same_to_the_byte(void **state)
         inf_object_unref(again);
         inf_object_unref(object);
     }
+}
+
+/* Saved objects that are not packed may be restored while another thread uses the memory of the dictionary. */
+static void an_object_is_packed_later_while_memory_is_lent(void **state)
+{
+    struct fixture *f = *state;
+    struct page_stock stock;
+    struct pack_dictionary *dictionary;
+    struct inf_object *object = app_pod("web", OBJECTS);
+    const struct inf_object *held, *later;
+    pack_pods(f, "web", 0, OBJECTS);
+    dictionary = f->packer.dictionary;
+    page_stock_init(&stock);
+    pack_memory_lend(dictionary, &stock);
+    held = object_pack_restored(&f->packer, object, object, f->objects);
+    assert_false(is_packed(held, object));
+    pack_memory_end_lending(dictionary, 0);
+    assert_true(object_repack_is_due(&f->packer, held));
+    later = object_repack(&f->packer, held);
+    assert_true(is_packed(later, object));
+    inf_object_unref(later);
+    inf_object_unref(held);
+    inf_object_unref(object);
 }
 
 static void the_first_objects_stay_as_they_are(void **state)
@@ -309,6 +333,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(an_unpacked_object_is_the_same_to_the_byte, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(an_object_is_packed_later_while_memory_is_lent, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(the_first_objects_stay_as_they_are, set_up, tear_down),
         cmocka_unit_test_setup_teardown(short_objects_and_incompressible_ones_stay_as_they_are,
