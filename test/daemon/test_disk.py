@@ -82,6 +82,7 @@ class Full(Disk):
         self.wait_ready()
         self.fill()
         self.change(8000)
+        self.wait_failing()  # before that, many lines may hold the watch for a moment
         wait_until(lambda: self.get('/readyz').status == 503, 'being held')
         return daemon
 
