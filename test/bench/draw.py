@@ -3,8 +3,8 @@ import math
 
 from life import RATES
 
-COLOURS = {'informerd': '#0b7a75', 'informerd plain': '#49a078', 'informerd latency 0': '#2f6690', 'floor': '#999999',
-           'library': '#7fb7b3', 'client-go typed': '#c8553d', 'client-go dynamic': '#e0a899', 'kube-rs': '#6c5b9e'}
+COLOURS = {'informerd': '#0b7a75', 'informerd plain': '#d4a017', 'informerd latency 0': '#2f6690', 'floor': '#999999',
+           'library': '#7fb7b3', 'library compact': '#9bc53d', 'client-go typed': '#c8553d', 'client-go dynamic': '#e0a899', 'kube-rs': '#6c5b9e'}
 NUMBERS = (('1k pods', 1000), ('10k pods', 10_000), ('100k pods', 100_000))
 SIZES = (('1 KB pods', 1000), ('10k pods', 11_700), ('200 KB pods', 200_000))
 DEPLOYED = (('10k pods of 200 deployments', 10_000), ('100k pods of 200 deployments', 100_000),
@@ -29,7 +29,8 @@ PANELS = (  # title, unit, x axis, and the points; in rows of three
     ('bytes per pod of 200 deployments', 1, 'pods in the cache', of('per_pod', DEPLOYED)),
 )
 COLUMNS = 3
-WIDTH, HEIGHT, LEFT, TOP, GAP, ROW_GAP, RIGHT = 250, 240, 62, 62, 96, 96, 40
+WIDTH, HEIGHT, LEFT, TOP, GAP, ROW_GAP, RIGHT = 250, 240, 62, 86, 96, 96, 40
+NAMES, NAME_WIDTH, NAME_HEIGHT = 5, 190, 22  # in a row of the legend
 STYLE = ('text{font:13px sans-serif;fill:#444} .title{font-weight:600;fill:#222} .grid{stroke:#ddd} '
          '.line{fill:none;stroke-width:2.5}')
 
@@ -88,11 +89,10 @@ def panel(results, left, top, title, one, below, points):
 
 
 def legend(clients):
-    at = LEFT
-    for client in clients:
-        yield f'<path class="line" stroke="{COLOURS[client]}" d="M{at} 20h22"/>'
-        yield f'<text x="{at + 28}" y="24">{client}</text>'
-        at += 58 + 7.2 * len(client)
+    for i, client in enumerate(clients):
+        x, y = LEFT + i % NAMES * NAME_WIDTH, 20 + i // NAMES * NAME_HEIGHT
+        yield f'<path class="line" stroke="{COLOURS[client]}" d="M{x} {y}h22"/>'
+        yield f'<text x="{x + 28}" y="{y + 4}">{client}</text>'
 
 
 def cost(results, path):
