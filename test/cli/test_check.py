@@ -270,6 +270,8 @@ class Check(Case):
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stdout, done.stderr
 
+    IDENTITY = '  - apiGroups: [""]\n    resources: [namespaces]\n    resourceNames: [kube-system]\n    verbs: [get]\n'
+
     def test_prints_roles_without_a_server(self):
         conf = self.conf([{'resource': 'pods', 'namespaces': ['shop', 'billing']}, {'resource': 'services'},
                           {'name': 's', 'resource': 'services', 'namespaces': ['shop']}, {'resource': 'nodes'},
@@ -293,10 +295,19 @@ class Check(Case):
                          f'  name: informerd\n{subject}']
         expected += [f'{head}ClusterRole\nmetadata:\n  name: informerd\nrules:\n  - apiGroups: [""]\n'
                      '    resources: [services, nodes]\n    verbs: [list, watch]\n  - apiGroups: ["example.com"]\n'
-                     '    resources: [widgets]\n    verbs: [list, watch]\n',
+                     f'    resources: [widgets]\n    verbs: [list, watch]\n{self.IDENTITY}',
                      f'{head}ClusterRoleBinding\nmetadata:\n  name: informerd\nroleRef:\n'
                      f'  apiGroup: rbac.authorization.k8s.io\n  kind: ClusterRole\n  name: informerd\n{subject}']
         self.assertEqual(parts, expected)
+
+    def test_roles_include_the_identity_of_the_cluster(self):
+        for watch in ({'resource': 'pods'}, {'resource': 'pods', 'namespaces': ['shop']}):
+            with self.subTest(watch):
+                text = self.rbac(self.conf([watch]))[0]
+                self.assertEqual(text.count(self.IDENTITY), 1)
+                self.assertRegex(text, r'kind: ClusterRole\nmetadata:\n  name: informerd\nrules:\n(  .*\n)*'
+                                 + re.escape(self.IDENTITY) + '---\n')
+                self.assertEqual(text.count('kind: ClusterRoleBinding\n'), 1)
 
     def test_roles_for_a_namespace_selector_include_namespaces(self):
         conf = self.conf([{'resource': 'pods', 'namespace_selector': 'team=web'}])
@@ -319,7 +330,7 @@ class Check(Case):
                 self.assertEqual(text.count(rule), 1)
                 self.assertIn('    resources: [deployments]\n    verbs: [list, watch]\n' + rule, text)
                 alone = self.rbac(self.conf(watches[:1] + watches[2:], **more, state_dir=str(self.folder)))[0]
-                self.assertIn('kind: ClusterRole\nmetadata:\n  name: informerd\nrules:\n' + rule + '---\n', alone)
+                self.assertIn('kind: ClusterRole\nmetadata:\n  name: informerd\nrules:\n' + rule + self.IDENTITY + '---\n', alone)
                 self.assertEqual(alone.count('kind: ClusterRoleBinding\n'), 1)
                 builtin = self.rbac(self.conf(watches[1:2], **more, state_dir=str(self.folder)))[0]
                 self.assertNotIn('customresourcedefinitions', builtin)

@@ -5,9 +5,10 @@
  * without a group), then each needed resource becomes a rule with the verbs list and watch.
  * Resources watched in all namespaces go to one ClusterRole, the others to a Role in each
  * namespace, each with a binding. Nothing is granted twice: a Role omits what the ClusterRole
- * grants. A replica gets a role for its Lease. With the local API, the ClusterRole also permits to get the definitions of the custom
- * resources, for the columns of tables. If a name cannot be resolved, nothing is printed to stdout and
- * the errors go to stderr.
+ * grants. A replica gets a role for its Lease. There is always a ClusterRole: it grants reading the
+ * identity of the cluster, and with the local API the definitions of the custom resources, for the
+ * columns of tables. If a name cannot be resolved, nothing is printed to stdout and the errors go
+ * to stderr.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -140,6 +141,13 @@ static void put_definitions_rule(struct buf *out, const struct grants *g)
         buf_puts(out, "]\n    verbs: [get]\n");
 }
 
+/* The rule for the uid by which a cluster is recognised: see daemon/watch/cluster_move.c. */
+static void put_identity_rule(struct buf *out)
+{
+    buf_puts(out, "  - apiGroups: [\"\"]\n    resources: [namespaces]\n"
+                  "    resourceNames: [kube-system]\n    verbs: [get]\n");
+}
+
 /* One rule per API group. */
 static void put_rules(struct buf *out, const struct grants *g, const struct preflight_result *scope)
 {
@@ -153,8 +161,10 @@ static void put_rules(struct buf *out, const struct grants *g, const struct pref
                 buf_printf(out, "%s%s", j > i ? ", " : "", g->list[j]->name);
         buf_puts(out, "]\n    verbs: [list, watch]\n");
     }
-    if (!scope->ns)
-        put_definitions_rule(out, g);
+    if (scope->ns)
+        return;
+    put_definitions_rule(out, g);
+    put_identity_rule(out);
 }
 
 /* ---- roles and bindings ---- */
@@ -238,16 +248,13 @@ static bool has_local_api(const struct conf *conf)
     return conf->socket.path || conf->socket.group || conf->api.listen || conf->api.n_readers;
 }
 
-/* Whether a ClusterRole is needed for the definitions alone. */
+/* Whether no resource is watched in all namespaces. */
 static bool lacks_cluster_role(const struct grants *g)
 {
-    bool needed = false;
-    for (size_t i = 0; i < g->count; i++) {
+    for (size_t i = 0; i < g->count; i++)
         if (!g->list[i]->ns)
             return false;
-        needed |= needs_definition(g, i);
-    }
-    return needed;
+    return true;
 }
 
 static void put_roles(struct buf *out, const struct conf *conf, const struct cluster_check *check,

@@ -33,6 +33,7 @@ WORDS = {"po": ".pods", "pod": ".pods", "pods": ".pods", "Pod": ".pods", "deploy
          "crd": "apiextensions.k8s.io.customresourcedefinitions"}
 MAY = {"list pods -n shop": True, "watch pods -n billing": True, "list services -A": True,
        "watch widgets.example.com -A": True, "list nodes": True,
+       "get namespaces/kube-system": True, "get namespaces/shop": False,
        "list pods -n default": False, "get pods -n shop": False, "list secrets -n shop": False,
        "list deployments.apps -n billing": False, "delete services -n shop": False}
 OK, NOT_ALLOWED, WRONG_CONF = 0, 77, 78  # exit codes
