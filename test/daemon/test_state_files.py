@@ -3,10 +3,11 @@
 import os
 import shutil
 import struct
+import subprocess
 import time
 import zlib
 
-from service import run, runs_of, wait_until
+from service import DEADLINE, INFORMERD, environment, run, runs_of, wait_until
 from state_case import Restarted
 
 
@@ -63,6 +64,11 @@ class Tampered(Restarted):
         self.assertEqual(daemon.end(), 0, daemon.stderr_text())
         return start['msg']
 
+    def verify(self):
+        """The exit status of `informerd state verify`."""
+        return subprocess.run([INFORMERD, 'state', 'verify', '-c', self.write_conf(self.conf())], capture_output=True,
+                              timeout=DEADLINE, env=environment(self.folder)).returncode
+
     def flip(self, segment, at):
         text = bytearray(segment.read_bytes())
         text[at] ^= 1
@@ -103,7 +109,9 @@ class Tampered(Restarted):
             with self.subTest(name):
                 self.restore()
                 change()
-                self.assertRegex(self.run_again(), expected)
+                verified, start = self.verify(), self.run_again()
+                self.assertRegex(start, expected)
+                self.assertEqual(verified, 0 if 'continues from' in start else 65, start)
 
     def rewrite(self, wanted, change):
         """Changes the bodies of all records of a type, with valid checksums."""
