@@ -27,7 +27,7 @@ from pathlib import Path
 sys.dont_write_bytecode = True  # no __pycache__ in the source tree
 
 import trials
-from lib import children, kafka, parts, proxies, test_compare, test_journal, test_workers, workers
+from lib import children, kafka, parts, proxies, test_compare, test_journal, test_pair, test_workers, workers
 from lib.children import Failure
 from lib.plane import Plane
 from lib.stage import Caught, Outcome, Stage
@@ -149,7 +149,7 @@ def row_of(trial, result):
 def check_own_tests():
     """Runs the unit tests of the comparison, and checks that every mutant of src is tried."""
     result = unittest.TestResult()
-    for module in (test_compare, test_journal, test_workers):
+    for module in (test_compare, test_journal, test_pair, test_workers):
         unittest.defaultTestLoader.loadTestsFromModule(module).run(result)
     broken = "\n".join(text for _, text in result.errors + result.failures)
     if trials.untried():

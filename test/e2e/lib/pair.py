@@ -117,8 +117,12 @@ class Pair:
                 for feed in self._feeds][0]
 
     def findings(self, listed):
-        """The differences so far; empty unless all watchers are idle."""
-        if any(feed.state != listed for feed in self._feeds):
+        """The differences so far; empty unless all watchers are idle.
+
+        An object that was created and deleted leaves the state as it was before: its versions must have been seen, too.
+        """
+        newest = max((event.rv for event in self.objects.written), default=0)
+        if any(feed.state != listed or feed.newest < newest for feed in self._feeds):
             return []
         return self._compare(listed).findings + compare.record_faults(self._ours.records)
 
