@@ -56,6 +56,7 @@ struct world {
 
     struct state *pods;
     uint32_t n_pods;
+    uint32_t *in_order;  /* the pods by namespace and name */
     uint32_t namespaces; /* pod i is in namespace i % namespaces */
     uint64_t version;
     uint64_t forgotten; /* a watch from before this version gets 410 */
@@ -79,7 +80,8 @@ uint64_t version_text(uint64_t version);
 size_t pod_size(const struct world *w, uint32_t pod);
 size_t pod_write(const struct world *w, uint32_t pod, struct state state, char *out);
 
-/* The pods of a namespace, in order: how many, and which is the @k-th. */
+/* The pods of a namespace, in the order of their names, as a real server lists them: how many, and which is the
+ * @k-th. Those of all namespaces are in the order of these. */
 uint32_t pods_in(const struct world *w, int ns);
 uint32_t pod_in(const struct world *w, int ns, uint32_t k);
 

@@ -22,7 +22,10 @@
 enum {
     APPS = 100, /* distinct values of the label: a selector matches one pod in a hundred */
     NODES = 500,
+    NAME_MAX_LEN = 80,
 };
+
+#define BEFORE_NAME "\"metadata\":{\"name\":\"" /* how each template begins */
 
 static const char suffix_letters[] = "bcdfghjklmnpqrstvwxz2456789";
 
@@ -98,6 +101,46 @@ static void read_templates(struct world *w, const char *path)
     fclose(f);
 }
 
+struct key {
+    uint32_t ns;
+    char name[NAME_MAX_LEN];
+    uint32_t pod;
+};
+
+static int by_key(const void *a, const void *b)
+{
+    const struct key *x = a, *y = b;
+    return x->ns != y->ns ? (x->ns > y->ns) - (x->ns < y->ns) : strcmp(x->name, y->name);
+}
+
+static struct key key_of(const struct world *w, uint32_t pod, char *text)
+{
+    struct key key = {pod % w->namespaces, "", pod};
+    size_t len;
+    pod_write(w, pod, w->pods[pod], text);
+    len = strcspn(text + strlen(BEFORE_NAME), "\"");
+    if (strncmp(text, BEFORE_NAME, strlen(BEFORE_NAME)) != 0 || len >= sizeof(key.name)) {
+        fprintf(stderr, "replay: the template does not begin with a name, or it is too long\n");
+        exit(EXIT_FAILURE);
+    }
+    memcpy(key.name, text + strlen(BEFORE_NAME), len);
+    return key;
+}
+
+static void sort_pods(struct world *w)
+{
+    struct key *keys = xcalloc(w->n_pods, sizeof(*keys));
+    char *text = xmalloc(w->longest);
+    for (uint32_t i = 0; i < w->n_pods; i++)
+        keys[i] = key_of(w, i, text);
+    qsort(keys, w->n_pods, sizeof(*keys), by_key);
+    w->in_order = xcalloc(w->n_pods, sizeof(*w->in_order));
+    for (uint32_t i = 0; i < w->n_pods; i++)
+        w->in_order[i] = keys[i].pod;
+    free(keys);
+    free(text);
+}
+
 void world_init(struct world *w, const char *template_path, uint32_t pods, uint32_t namespaces)
 {
     *w = (struct world){.n_pods = pods, .namespaces = namespaces, .version = pods};
@@ -105,10 +148,12 @@ void world_init(struct world *w, const char *template_path, uint32_t pods, uint3
     for (uint32_t i = 0; i < pods; i++)
         w->pods[i].version = i + 1;
     read_templates(w, template_path);
+    sort_pods(w);
 }
 
 void world_free(struct world *w)
 {
+    free(w->in_order);
     for (size_t i = 0; i < w->n_templates; i++)
         free(w->templates[i].text);
     free(w->templates);
@@ -221,7 +266,14 @@ uint32_t pods_in(const struct world *w, int ns)
                             : (w->n_pods + w->namespaces - 1 - (uint32_t)ns) / w->namespaces;
 }
 
+/* The place of the first pod of a namespace in the order of all. */
+static uint32_t first_of(const struct world *w, uint32_t ns)
+{
+    uint32_t larger = w->n_pods % w->namespaces; /* the first ones have one more */
+    return ns * (w->n_pods / w->namespaces) + (ns < larger ? ns : larger);
+}
+
 uint32_t pod_in(const struct world *w, int ns, uint32_t k)
 {
-    return ns == EVERYWHERE ? k : (uint32_t)ns + k * w->namespaces;
+    return w->in_order[ns == EVERYWHERE ? k : first_of(w, (uint32_t)ns) + k];
 }
