@@ -100,7 +100,7 @@ class Tampered(Restarted):
                 ('a file is missing', middle.unlink, 'state discarded: segment .* is missing'),
                 ('the last file is missing', last.unlink, 'state discarded: |continues from'),  # perhaps it is complete without it
                 ('the dictionary is missing', dictionary.unlink, 'state discarded: .*a dictionary is missing'),
-                ('another key', (self.folder / 'state/key').unlink, 'state discarded: .*another epoch'),
+                ('another key', (self.folder / 'state/key').unlink, 'state discarded: .*another key of hashed values'),
                 ('the last bytes are missing', lambda: os.truncate(last, last.stat().st_size - 5), 'continues from .*'
                  r'the last \d+ bytes of the state were incomplete and are discarded'),
                 ('other files', lambda: (self.cache / 'README').write_text('a file'), 'continues from the state of .*500 objects'),

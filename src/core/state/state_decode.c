@@ -33,7 +33,7 @@ static const char *check_segment_head(struct inf_state *state, const struct reco
     if (record->owner != state->newest)
         return "it has another number";
     if (!str_eq(epoch, str_of(state->settings.epoch)))
-        return "it belongs to another epoch";
+        return "it belongs to another epoch, such as another key of hashed values";
     if (state->newest == state->oldest) {
         state->id = record->number;
         state_set_pack_key(state, key);

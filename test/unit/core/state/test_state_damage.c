@@ -186,7 +186,7 @@ static void another_epoch_discards_everything(void **state)
     struct state_world *w = *state;
     write_three_segments(w);
     w->settings.epoch = "other key";
-    assert_discarded(w, "it belongs to another epoch");
+    assert_discarded(w, "it belongs to another epoch, such as another key of hashed values");
 }
 
 static void files_of_another_state_discard_everything(void **state)
