@@ -26,6 +26,16 @@ uint64_t heap_trim_malloc(struct heap_trim *trim)
     return (uint64_t)((to.tv_sec - from.tv_sec) * 1000000 + (to.tv_nsec - from.tv_nsec) / 1000);
 }
 
+size_t heap_trim_malloc_size(struct heap_trim *trim)
+{
+    (void)trim;
+#if defined(__GLIBC__) && (__GLIBC__ > 2 || __GLIBC_MINOR__ >= 33)
+    return mallinfo2().arena;
+#else
+    return SIZE_MAX;
+#endif
+}
+
 /* Returns the current size of the cache. */
 static size_t note_growth(struct heap_trim *t)
 {
@@ -69,15 +79,27 @@ static void on_check(struct timer *timer)
     timer_stop(t->clock, &t->timer);
 }
 
+static void on_burst_over(struct timer *timer)
+{
+    struct heap_trim *t = container_of(timer, struct heap_trim, burst);
+    if (t->timer.running || t->heap(t) > HEAP_TRIM_SMALL_BYTES)
+        return;
+    t->trim(t);
+    t->trims++;
+}
+
 void heap_trim_init(struct heap_trim *t, struct clock *clock)
 {
     t->clock = clock;
     t->timer.fire = on_check;
+    t->burst.fire = on_burst_over;
 }
 
 void heap_trim_changed(struct heap_trim *t)
 {
     uint64_t now = clock_now_ms(t->clock);
+    if (!t->burst.running && !t->stopped)
+        timer_start(t->clock, &t->burst, HEAP_TRIM_BURST_MS);
     if (now - t->changed_ms < HEAP_TRIM_CHANGED_MS || t->timer.running)
         return;
     t->changed_ms = now;
@@ -97,6 +119,7 @@ void heap_trim_stop(struct heap_trim *t)
 {
     t->stopped = true;
     timer_stop(t->clock, &t->timer);
+    timer_stop(t->clock, &t->burst);
 }
 
 /* ---- consumer of events ---- */
@@ -120,7 +143,8 @@ static struct event_consumer *heap_trim_open(struct daemon *d)
 {
     struct daemon_heap *heap = NEW(struct daemon_heap);
     heap->consumer.ops = &heap_trim_consumer;
-    heap->trim = (struct heap_trim){.held = cache_bytes, .trim = heap_trim_malloc};
+    heap->trim = (struct heap_trim){
+        .held = cache_bytes, .trim = heap_trim_malloc, .heap = heap_trim_malloc_size};
     heap->d = d;
     heap_trim_init(&heap->trim, &d->loop.clock);
     return &heap->consumer;

@@ -1,5 +1,5 @@
 /*
- * heap_trim.h - returns memory to the system after many objects were deleted.
+ * heap_trim.h - returns memory to the system after many objects were deleted, and after many changes.
  *
  * The C library keeps freed memory in its heap: after the deletion of 1,000,000 objects of 1.2 KB
  * the process still held 1,287 MB. malloc_trim() releases it, but takes 0.12 ms for each MB and
@@ -14,6 +14,10 @@
  *
  * "A part" is at least 16 MB and 1/32 of the cache, so that normal turnover of objects causes no
  * trimming.
+ *
+ * Objects of compact caches are not in that heap, but each change passes through it: after 45,000 changes at full speed
+ * of 100,000 pods it had 6 MB in use and held 20 MB, with state on disk 38 MB. So a heap that is small, because the
+ * caches are, is also trimmed 10 s after a change: that takes at most a few milliseconds.
  */
 #ifndef DAEMON_HEAP_TRIM_H
 #define DAEMON_HEAP_TRIM_H
@@ -34,17 +38,21 @@ enum {
     HEAP_TRIM_REST = 4,            /* pause after a trim, as a multiple of its CPU time, ... */
     HEAP_TRIM_LONG_US = 20 * 1000, /* ... unless it took longer than this; ... */
     HEAP_TRIM_LONG_REST = 20,      /* ... then this multiple */
+    HEAP_TRIM_BURST_MS = 10 * 1000,
+    HEAP_TRIM_SMALL_BYTES = 64 * 1024 * 1024, /* a heap that is trimmed after changes */
 };
 
 /* Embedded in its owner, which fills in the first part. */
 struct heap_trim {
     size_t (*held)(struct heap_trim *trim);   /* bytes in the cache */
     uint64_t (*trim)(struct heap_trim *trim); /* returns its CPU time in microseconds */
+    size_t (*heap)(struct heap_trim *trim);   /* bytes of the heap; SIZE_MAX: not known */
 
     struct clock *clock;
     struct timer timer;
-    size_t highest; /* size of the cache since it last shrank */
-    bool shrank;    /* recently: trimming is active */
+    struct timer burst; /* runs after a change */
+    size_t highest;     /* size of the cache since it last shrank */
+    bool shrank;        /* recently: trimming is active */
     bool stopped;
     uint64_t changed_ms; /* when the size was last recorded */
     uint64_t hint_ms;    /* last call of heap_trim_hint() */
@@ -53,7 +61,7 @@ struct heap_trim {
 
 void heap_trim_init(struct heap_trim *trim, struct clock *clock);
 
-/* The cache changed: records its size, at most once per HEAP_TRIM_CHANGED_MS. */
+/* The cache changed: records its size, at most once per HEAP_TRIM_CHANGED_MS, and trims a small heap later. */
 void heap_trim_changed(struct heap_trim *trim);
 
 /* Objects were deleted, or may be after a relist. */
@@ -65,7 +73,8 @@ void heap_trim_stop(struct heap_trim *trim);
 /* Trims while the caches of the daemon's watches shrink. */
 extern const struct event_consumer_ops heap_trim_consumer;
 
-/* An implementation of `trim`: malloc_trim(), where available. */
+/* Implementations of `trim` and `heap`: malloc_trim() and mallinfo2(), where available. */
 uint64_t heap_trim_malloc(struct heap_trim *trim);
+size_t heap_trim_malloc_size(struct heap_trim *trim);
 
 #endif

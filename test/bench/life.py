@@ -115,7 +115,7 @@ class Life:
             self.figures[f'rate{rate}_switches'] = (self.client.switches() - switches) / count
 
     def steady(self):
-        time.sleep(1 + self.case.pods / 20_000)  # a compact cache may still repack
+        time.sleep(1 + self.case.pods / 8000)  # a compact cache may still repack, and a heap is trimmed 10 s after changes
         self.figures['steady'] = self.client.memory()[0]
         self.figures['per_pod'] = self.figures['steady'] / self.case.pods
 

@@ -17,13 +17,18 @@
 struct world {
     struct sim sim;
     struct heap_trim trim;
-    size_t held;
+    size_t held, heap;
     uint64_t cost_us;
 };
 
 static size_t held(struct heap_trim *trim)
 {
     return container_of(trim, struct world, trim)->held;
+}
+
+static size_t heap(struct heap_trim *trim)
+{
+    return container_of(trim, struct world, trim)->heap;
 }
 
 static uint64_t trim_fake(struct heap_trim *trim)
@@ -33,7 +38,10 @@ static uint64_t trim_fake(struct heap_trim *trim)
 
 static void start(struct world *w, size_t bytes)
 {
-    *w = (struct world){.trim = {.held = held, .trim = trim_fake}, .held = bytes, .cost_us = 1000};
+    *w = (struct world){.trim = {.held = held, .trim = trim_fake, .heap = heap},
+                        .held = bytes,
+                        .heap = bytes,
+                        .cost_us = 1000};
     sim_init(&w->sim);
     sim_advance(&w->sim, HEAP_TRIM_CHANGED_MS);
     heap_trim_init(&w->trim, &w->sim.clock);
@@ -44,7 +52,8 @@ static void end(struct world *w)
 {
     heap_trim_stop(&w->trim);
     heap_trim_hint(&w->trim);
-    assert_false(w->trim.timer.running);
+    heap_trim_changed(&w->trim);
+    assert_false(w->trim.timer.running || w->trim.burst.running);
     sim_done(&w->sim);
 }
 
@@ -117,6 +126,47 @@ static void slow_trims_have_long_pauses(void **state)
     end(&w);
 }
 
+static void change_for(struct world *w, unsigned seconds)
+{
+    for (unsigned i = 0; i < seconds; i++) {
+        sim_advance(&w->sim, 1000);
+        heap_trim_changed(&w->trim);
+    }
+}
+
+static void a_small_heap_is_trimmed_after_changes(void **state)
+{
+    struct world w;
+    (void)state;
+    start(&w, 10 * MB);
+    change_for(&w, 60);
+    assert_in_range(w.trim.trims, 5, 6);
+    sim_advance(&w.sim, HEAP_TRIM_BURST_MS);
+    assert_in_range(w.trim.trims, 6, 7);
+    assert_false(w.trim.burst.running); /* no timer wakes the process */
+    end(&w);
+}
+
+static void a_large_heap_is_not_trimmed_after_changes(void **state)
+{
+    struct world w;
+    (void)state;
+    start(&w, 10 * MB);
+    w.heap = HEAP_TRIM_SMALL_BYTES + 1;
+    change_for(&w, 60);
+    w.heap = SIZE_MAX; /* not known */
+    change_for(&w, 60);
+    assert_int_equal(w.trim.trims, 0);
+    end(&w);
+}
+
+static void the_size_of_the_heap_is_that_of_malloc(void **state)
+{
+    size_t size = heap_trim_malloc_size(NULL);
+    (void)state;
+    assert_true(size == SIZE_MAX || size < 1000 * MB);
+}
+
 static void malloc_trim_returns_its_cpu_time(void **state)
 {
     (void)state;
@@ -130,6 +180,9 @@ int main(void)
         cmocka_unit_test(a_cache_that_shrinks_is_trimmed_until_it_has_settled),
         cmocka_unit_test(a_cache_that_shrinks_slowly_is_trimmed),
         cmocka_unit_test(slow_trims_have_long_pauses),
+        cmocka_unit_test(a_small_heap_is_trimmed_after_changes),
+        cmocka_unit_test(a_large_heap_is_not_trimmed_after_changes),
+        cmocka_unit_test(the_size_of_the_heap_is_that_of_malloc),
         cmocka_unit_test(malloc_trim_returns_its_cpu_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
