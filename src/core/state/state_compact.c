@@ -99,9 +99,9 @@ void compact_check(struct inf_state *state)
         compact_continue(state);
     } else if (worth_it && state->oldest == state->newest) {
         state->next_segment = true;
-    } else if (worth_it) {
+    } else if (worth_it && state->oldest != state->open_segment) {
         start(state);
-    }
+    } /* else the first segment may have parts that are not written yet; the end of a later write checks again */
 }
 
 /* ---- copying ---- */

@@ -106,6 +106,38 @@ static void lines_that_are_not_confirmed_are_copied(void **state)
     assert_state(w, "log[4..14]: \"two three \"\n");
 }
 
+static void flush_changes(struct state_world *w, struct inf_state_stream *pods, unsigned changes)
+{
+    for (unsigned n = 0; n < changes; n++)
+        state_world_put_large(pods, "shop/hot", n, 2000);
+    inf_state_flush(w->state);
+}
+
+/* Four batches of half a segment. While the second one is written, the first segment is not the last one any more. */
+static void a_segment_is_not_compacted_before_all_of_it_is_written(void **state)
+{
+    struct state_world *w = *state;
+    struct inf_state_stream *pods = inf_state_stream(w->state, "pods");
+    unsigned opened;
+    flush_changes(w, pods, 1);
+    sim_run(&w->sim);
+    opened = w->disk->calls[MEMORY_OPEN];
+    w->disk->stuck_call = MEMORY_WRITE;
+    for (unsigned n = 0; n < 4; n++)
+        flush_changes(w, pods, 14);
+    w->disk->stuck_call = MEMORY_CALLS;
+    sim_tick(&w->sim); /* the first write ends */
+    w->disk->stuck_call = MEMORY_WRITE;
+    sim_run(&w->sim);
+    assert_int_equal(w->disk->calls[MEMORY_OPEN], opened);
+    w->disk->stuck_call = MEMORY_CALLS;
+    sim_run(&w->sim);
+    flush_changes(w, pods, 1);
+    sim_advance(&w->sim, 5000);
+    assert_int_equal(info_of(w).compactions, 1);
+    assert_true(inf_state_is_active(w->state));
+}
+
 /* A batch that the owner has not ended is not written with the copies. */
 static void compaction_does_not_end_the_batch_of_the_owner(void **state)
 {
@@ -240,6 +272,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(deleted_objects_do_not_come_back, state_world_setup_small,
                                         state_world_teardown),
         cmocka_unit_test_setup_teardown(lines_that_are_not_confirmed_are_copied,
+                                        state_world_setup_small, state_world_teardown),
+        cmocka_unit_test_setup_teardown(a_segment_is_not_compacted_before_all_of_it_is_written,
                                         state_world_setup_small, state_world_teardown),
         cmocka_unit_test_setup_teardown(compaction_does_not_end_the_batch_of_the_owner,
                                         state_world_setup_small, state_world_teardown),
