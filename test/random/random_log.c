@@ -512,7 +512,7 @@ static void play(uint64_t seed, struct story *totals)
 int main(int argc, char **argv)
 {
     const char *one = getenv("SEED");
-    uint64_t seeds = argc > 1 ? strtoull(argv[1], NULL, 10) : tier_is_full() ? 100 : 10;
+    uint64_t seeds = argc > 1 ? strtoull(argv[1], NULL, 10) : tier_is_full() ? 30 : 8;
     uint64_t first = one ? strtoull(one, NULL, 10) : 1;
     struct story totals = {0};
     if (one)
