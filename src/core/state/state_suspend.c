@@ -120,6 +120,7 @@ static void become_active(struct inf_state *state)
     cleaner_free(state);
     state->id = rng_next(&state->rng);
     state->abandoned = false;
+    state->closed = state->synced = state->written; /* there is no batch */
     state->resumed_ms = clock_elapsed_ms(state->clock);
     list_for_each(node, &state->streams) {
         struct inf_state_stream *stream = container_of(node, struct inf_state_stream, node);

@@ -138,6 +138,25 @@ static void a_segment_is_not_compacted_before_all_of_it_is_written(void **state)
     assert_true(inf_state_is_active(w->state));
 }
 
+/* The batches that the suspension has dropped are not waited for. */
+static void a_state_that_was_suspended_is_compacted(void **state)
+{
+    struct state_world *w = *state;
+    struct inf_state_stream *pods = inf_state_stream(w->state, "pods");
+    flush_changes(w, pods, 1);
+    sim_run(&w->sim);
+    w->disk->fail[MEMORY_WRITE] = -EIO;
+    flush_changes(w, pods, 100);
+    sim_run(&w->sim);
+    assert_int_equal(w->suspensions, 1);
+    w->disk->fail[MEMORY_WRITE] = 0;
+    sim_advance(&w->sim, 10 * 60 * 1000);
+    assert_int_equal(w->returns, 1);
+    change(w, pods, 50);
+    sim_advance(&w->sim, 5000);
+    assert_true(info_of(w).compactions > 0);
+}
+
 /* A batch that the owner has not ended is not written with the copies. */
 static void compaction_does_not_end_the_batch_of_the_owner(void **state)
 {
@@ -274,6 +293,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(lines_that_are_not_confirmed_are_copied,
                                         state_world_setup_small, state_world_teardown),
         cmocka_unit_test_setup_teardown(a_segment_is_not_compacted_before_all_of_it_is_written,
+                                        state_world_setup_small, state_world_teardown),
+        cmocka_unit_test_setup_teardown(a_state_that_was_suspended_is_compacted,
                                         state_world_setup_small, state_world_teardown),
         cmocka_unit_test_setup_teardown(compaction_does_not_end_the_batch_of_the_owner,
                                         state_world_setup_small, state_world_teardown),
