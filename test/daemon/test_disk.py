@@ -5,6 +5,7 @@ kubesim numbers every change, so the expected content is known: each version onc
 """
 import contextlib
 import os
+import re
 import resource
 import shutil
 import signal
@@ -16,6 +17,7 @@ import time
 from service import CHANGES, Case, Daemon, Log, fold, records_of, run, runs_of, wait_until
 
 FIRST = 101  # the version of kubesim's first object
+HELD = re.compile(r'\A\[-\] sim/configmaps: held for \d+s, \d+ objects, .*, held by event log /\S+\n')
 
 
 class Disk(Case):
@@ -82,13 +84,12 @@ class Full(Disk):
         self.wait_ready()
         self.fill()
         self.change(8000)
-        self.wait_failing()  # before that, many lines may hold the watch for a moment
-        wait_until(lambda: self.get('/readyz').status == 503, 'being held')
+        wait_until(lambda: HELD.match(self.get('/readyz').text) and self.failing(), 'being held')
         return daemon
 
     def test_full_disk_is_reported_once_and_recovers(self):
         daemon = self.fill_disk()
-        self.assertRegex(self.get('/readyz').text, r'\A\[-\] sim/configmaps: held for \d+s, \d+ objects, .*, held by event log /\S+\n')
+        self.assertRegex(self.get('/readyz').text, HELD)
         m = self.metrics()
         self.assertEqual([m[f'informerd_log_{name}'] for name in ('outputs_failing', 'failures_total')], [1, 1])
         self.assertEqual(m['informerd_watch_held{cluster="sim",watch="configmaps"}'], 1)
