@@ -8,6 +8,7 @@
 #include <malloc.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/base.h"
@@ -26,14 +27,10 @@ uint64_t heap_trim_malloc(struct heap_trim *trim)
     return (uint64_t)((to.tv_sec - from.tv_sec) * 1000000 + (to.tv_nsec - from.tv_nsec) / 1000);
 }
 
+/* Of what brk(2) provides. mallinfo2() would walk over all free memory: milliseconds where a large heap has many holes. */
 size_t heap_trim_malloc_size(struct heap_trim *trim)
 {
-    (void)trim;
-#if defined(__GLIBC__) && (__GLIBC__ > 2 || __GLIBC_MINOR__ >= 33)
-    return mallinfo2().arena;
-#else
-    return SIZE_MAX;
-#endif
+    return (size_t)((uintptr_t)sbrk(0) - trim->heap_start);
 }
 
 /* Returns the current size of the cache. */
@@ -93,6 +90,7 @@ void heap_trim_init(struct heap_trim *t, struct clock *clock)
     t->clock = clock;
     t->timer.fire = on_check;
     t->burst.fire = on_burst_over;
+    t->heap_start = (uintptr_t)sbrk(0);
 }
 
 void heap_trim_changed(struct heap_trim *t)

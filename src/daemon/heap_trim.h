@@ -46,13 +46,14 @@ enum {
 struct heap_trim {
     size_t (*held)(struct heap_trim *trim);   /* bytes in the cache */
     uint64_t (*trim)(struct heap_trim *trim); /* returns its CPU time in microseconds */
-    size_t (*heap)(struct heap_trim *trim);   /* bytes of the heap; SIZE_MAX: not known */
+    size_t (*heap)(struct heap_trim *trim);   /* bytes by which the heap has grown since _init() */
 
     struct clock *clock;
     struct timer timer;
     struct timer burst; /* runs after a change */
-    size_t highest;     /* size of the cache since it last shrank */
-    bool shrank;        /* recently: trimming is active */
+    uintptr_t heap_start;
+    size_t highest; /* size of the cache since it last shrank */
+    bool shrank;    /* recently: trimming is active */
     bool stopped;
     uint64_t changed_ms; /* when the size was last recorded */
     uint64_t hint_ms;    /* last call of heap_trim_hint() */
@@ -73,7 +74,7 @@ void heap_trim_stop(struct heap_trim *trim);
 /* Trims while the caches of the daemon's watches shrink. */
 extern const struct event_consumer_ops heap_trim_consumer;
 
-/* Implementations of `trim` and `heap`: malloc_trim() and mallinfo2(), where available. */
+/* Implementations of `trim` and `heap` for the C library's heap: malloc_trim(), where available, and sbrk(). */
 uint64_t heap_trim_malloc(struct heap_trim *trim);
 size_t heap_trim_malloc_size(struct heap_trim *trim);
 

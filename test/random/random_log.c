@@ -67,6 +67,8 @@ struct story {
 
     unsigned version; /* of the last change */
     unsigned highest; /* that the source has had */
+    unsigned noted;   /* in the batch that is awaited */
+    unsigned surely_saved;
     struct reader readers[LOGS];
     uint64_t changes, kills, torn, stops, reloads, rotations, compactions;
 };
@@ -117,9 +119,24 @@ static void on_loaded(struct inf_state *state)
     ((struct story *)inf_state_data(state))->loaded = true;
 }
 
+/* The journal awaits one flush at a time. */
 static void on_flushed(struct inf_state *state, uint64_t flush)
 {
-    journal_saved(&((struct story *)inf_state_data(state))->journal, flush);
+    struct story *s = inf_state_data(state);
+    bool awaited = s->journal.saving != JOURNAL_NOT_SAVING && flush >= s->journal.saving_flush;
+    if (awaited)
+        s->surely_saved = s->noted;
+    journal_saved(&s->journal, flush);
+    if (awaited && s->journal.saving != JOURNAL_NOT_SAVING)
+        s->noted = s->version; /* it has begun the next one */
+}
+
+static void flush(struct story *s)
+{
+    bool idle = s->journal.saving == JOURNAL_NOT_SAVING;
+    journal_flush(&s->journal);
+    if (idle && s->journal.saving != JOURNAL_NOT_SAVING)
+        s->noted = s->version;
 }
 
 static void on_suspended(struct inf_state *state, const char *why)
@@ -188,6 +205,8 @@ static void start(struct story *s)
     s->pods = (struct journal_watch){.info = &s->info, .on_hold = on_hold};
     journal_watch_add(&s->journal, &s->pods);
     s->version = saved_version(s);
+    if (s->version < s->surely_saved)
+        fail_story(s, "version %u is saved, not %u", s->version, s->surely_saved);
     set_logs(s);
     s->journal.ahead_from = 0;
     s->closed = false;
@@ -297,12 +316,15 @@ static void kill_process(struct story *s)
 {
     struct memory_disk *other = &s->state_disks[s->state_disk == &s->state_disks[0]];
     struct snapshot logs, seq;
+    unsigned saved;
     take_snapshot(s, &logs, &s->logs);
     take_snapshot(s, &seq, &s->seq_dir);
     memory_disk_done(other);
     memory_disk_init(other, &s->sim);
     memory_disk_crash(other, s->state_disk, &s->rng);
+    saved = s->surely_saved;
     end(s);
+    s->surely_saved = saved; /* not what it has saved meanwhile */
     restore_snapshot(&logs);
     restore_snapshot(&seq);
     s->state_disk = other;
@@ -313,7 +335,7 @@ static void kill_process(struct story *s)
 static void restart(struct story *s)
 {
     heal(s);
-    journal_flush(&s->journal);
+    flush(s);
     sim_run(&s->sim);
     end(s);
     s->stops++;
@@ -396,6 +418,8 @@ static void read_file(struct story *s, struct reader *r, const char *path)
     char *text = folder_read(&s->logs, strrchr(path, '/') + 1), *rest = text, *line;
     while ((line = strsep(&rest, "\n")) && rest)
         read_line(s, r, line);
+    if (line && *line)
+        fail_story(s, "%s ends with an incomplete line: %s", path, line);
     free(text);
 }
 
@@ -419,7 +443,7 @@ static void end_and_check(struct story *s)
     while (s->version < s->highest)
         change(s);
     heal(s);
-    journal_flush(&s->journal);
+    flush(s);
     sim_run(&s->sim);
     end(s);
     for (unsigned log = 0; log < LOGS; log++)
@@ -434,7 +458,7 @@ static void step(struct story *s)
     for (uint64_t n = dice(s, 6); n; n--)
         change(s);
     if (dice(s, 4))
-        journal_flush(&s->journal);
+        flush(s);
     if (dice(s, 12) == 0)
         delay_something(s);
     pass_time(s);

@@ -120,8 +120,9 @@ class Pair:
         """The differences so far; empty unless all watchers are idle.
 
         An object that was created and deleted leaves the state as it was before: its versions must have been seen, too.
+        With a selector it is unknown which of them are.
         """
-        newest = max((event.rv for event in self.objects.written), default=0)
+        newest = 0 if self._selection.selects else max((event.rv for event in self.objects.written), default=0)
         if any(feed.state != listed or feed.newest < newest for feed in self._feeds):
             return []
         return self._compare(listed).findings + compare.record_faults(self._ours.records)
