@@ -309,6 +309,13 @@ class Check(Case):
                                  + re.escape(self.IDENTITY) + '---\n')
                 self.assertEqual(text.count('kind: ClusterRoleBinding\n'), 1)
 
+    def test_roles_without_the_identity_of_the_cluster(self):
+        for watch, kinds in (({'resource': 'pods'}, 1), ({'resource': 'pods', 'namespaces': ['shop']}, 0)):
+            with self.subTest(watch):
+                text = self.rbac(self.conf([watch]), '--no-identity')[0]
+                self.assertNotIn('kube-system', text)
+                self.assertEqual(text.count('kind: ClusterRole\nmetadata:'), kinds)
+
     def test_roles_for_a_namespace_selector_include_namespaces(self):
         conf = self.conf([{'resource': 'pods', 'namespace_selector': 'team=web'}])
         self.sim.control('allow', set='pods')

@@ -5,9 +5,9 @@
  * without a group), then each needed resource becomes a rule with the verbs list and watch.
  * Resources watched in all namespaces go to one ClusterRole, the others to a Role in each
  * namespace, each with a binding. Nothing is granted twice: a Role omits what the ClusterRole
- * grants. A replica gets a role for its Lease. There is always a ClusterRole: it grants reading the
- * identity of the cluster, and with the local API the definitions of the custom resources, for the
- * columns of tables. If a name cannot be resolved, nothing is printed to stdout and the errors go
+ * grants. A replica gets a role for its Lease. Unless --no-identity is given there is always a ClusterRole: it
+ * grants reading the identity of the cluster, and with the local API the definitions of the custom resources, for
+ * the columns of tables. If a name cannot be resolved, nothing is printed to stdout and the errors go
  * to stderr.
  */
 #include <signal.h>
@@ -31,6 +31,7 @@ struct rbac_options {
     const char *user;    /* subject to bind; at most one of the three is set */
     const char *group;
     const char *service_account; /* "namespace:name" */
+    bool no_identity;
 };
 
 /* ---- the command line ---- */
@@ -44,6 +45,8 @@ static const struct flag rbac_flags[] = {
      .help = "service account to bind (default: informerd:informerd)"},
     {0, "user", "NAME", AT(user), .help = "user to bind instead"},
     {0, "group", "NAME", AT(group), .help = "group to bind instead"},
+    {0, "no-identity", NULL, AT(no_identity),
+     .help = "leave out the rule for namespace kube-system, which needs a ClusterRole"},
     {0},
 };
 #undef AT
@@ -75,6 +78,7 @@ struct grants {
     const struct preflight_result **list;
     size_t count;
     bool local_api; /* and what it needs */
+    bool identity;  /* reading the uid of kube-system */
 };
 
 static bool same_scope(const struct preflight_result *a, const struct preflight_result *b)
@@ -164,7 +168,8 @@ static void put_rules(struct buf *out, const struct grants *g, const struct pref
     if (scope->ns)
         return;
     put_definitions_rule(out, g);
-    put_identity_rule(out);
+    if (g->identity)
+        put_identity_rule(out);
 }
 
 /* ---- roles and bindings ---- */
@@ -248,13 +253,16 @@ static bool has_local_api(const struct conf *conf)
     return conf->socket.path || conf->socket.group || conf->api.listen || conf->api.n_readers;
 }
 
-/* Whether no resource is watched in all namespaces. */
+/* Whether a ClusterRole is needed although no resource is watched in all namespaces. */
 static bool lacks_cluster_role(const struct grants *g)
 {
-    for (size_t i = 0; i < g->count; i++)
+    bool needed = g->identity;
+    for (size_t i = 0; i < g->count; i++) {
         if (!g->list[i]->ns)
             return false;
-    return true;
+        needed |= needs_definition(g, i);
+    }
+    return needed;
 }
 
 static void put_roles(struct buf *out, const struct conf *conf, const struct cluster_check *check,
@@ -262,7 +270,8 @@ static void put_roles(struct buf *out, const struct conf *conf, const struct clu
 {
     static const struct preflight_result all_namespaces = {.ns = NULL};
     struct grants g = {.list = xcalloc(check->n_results + 1, sizeof(*g.list)),
-                       .local_api = has_local_api(conf)};
+                       .local_api = has_local_api(conf),
+                       .identity = !o->no_identity};
     for (size_t i = 0; i < check->n_results; i++)
         if (!is_granted(check, i))
             g.list[g.count++] = &check->results[i];
