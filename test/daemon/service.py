@@ -24,6 +24,7 @@ from lib import DEADLINE, FULL, Sim, config_map, run  # noqa: E402, F401 (import
 
 INFORMERD = Path(sys.argv[3]).resolve()
 CHANGES = ('ADDED', 'MODIFIED', 'DELETED')
+BACKLOG = 4096  # events that a watch holds by default: core/dispatch/consumer.c
 Reply = collections.namedtuple('Reply', 'status text')
 
 
@@ -224,6 +225,14 @@ class Case(unittest.TestCase):
             with contextlib.suppress(OSError, http.client.HTTPException):
                 return self.get('/readyz', place).status == 200
         wait_until(ready, lambda: f'readiness; stderr: {(self.folder / "stderr").read_text()[-2000:]}')
+
+    def wait_held(self):
+        """Waits until the watch of ConfigMaps is held for good: its backlog is full. A burst of changes holds it for a moment."""
+        def held():
+            m = self.metrics()
+            return all(m[f'informerd_watch_{name}{{cluster="sim",watch="configmaps"}}'] >= least
+                       for name, least in (('backlog_events', BACKLOG), ('held', 1)))
+        wait_until(held, 'being held')
 
     def metrics(self, place=None):
         """{name{labels}: value}, parsed strictly."""

@@ -5,7 +5,6 @@ kubesim numbers every change, so the expected content is known: each version onc
 """
 import contextlib
 import os
-import re
 import resource
 import shutil
 import signal
@@ -17,7 +16,6 @@ import time
 from service import CHANGES, Case, Daemon, Log, fold, records_of, run, runs_of, wait_until
 
 FIRST = 101  # the version of kubesim's first object
-HELD = re.compile(r'\A\[-\] sim/configmaps: held for \d+s, \d+ objects, .*, held by event log /\S+\n')
 
 
 class Disk(Case):
@@ -84,12 +82,12 @@ class Full(Disk):
         self.wait_ready()
         self.fill()
         self.change(8000)
-        wait_until(lambda: HELD.match(self.get('/readyz').text) and self.failing(), 'being held')
+        self.wait_held()
         return daemon
 
     def test_full_disk_is_reported_once_and_recovers(self):
         daemon = self.fill_disk()
-        self.assertRegex(self.get('/readyz').text, HELD)
+        self.assertRegex(self.get('/readyz').text, r'\A\[-\] sim/configmaps: held for \d+s, \d+ objects, .*, held by event log /\S+\n')
         m = self.metrics()
         self.assertEqual([m[f'informerd_log_{name}'] for name in ('outputs_failing', 'failures_total')], [1, 1])
         self.assertEqual(m['informerd_watch_held{cluster="sim",watch="configmaps"}'], 1)

@@ -34,7 +34,7 @@ class Pipe(Case):
         self.wait_ready()
         for _ in range(8):
             self.churn(1000)
-        wait_until(lambda: 'held' in self.get('/readyz').text, 'being held')
+        self.wait_held()
         return daemon
 
     def wake(self, daemon):
