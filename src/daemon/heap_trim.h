@@ -34,12 +34,12 @@ enum {
     HEAP_TRIM_CHECK_MS = 20,
     HEAP_TRIM_SETTLE_MS = 5000,
     HEAP_TRIM_MIN_BYTES = 16 * 1024 * 1024,
-    HEAP_TRIM_SHARE = 32,          /* of the cache */
-    HEAP_TRIM_REST = 4,            /* pause after a trim, as a multiple of its CPU time, ... */
-    HEAP_TRIM_LONG_US = 20 * 1000, /* ... unless it took longer than this; ... */
-    HEAP_TRIM_LONG_REST = 20,      /* ... then this multiple */
-    HEAP_TRIM_BURST_MS = 10 * 1000,
-    HEAP_TRIM_SMALL_BYTES = 64 * 1024 * 1024, /* a heap that is trimmed after changes */
+    HEAP_TRIM_SHARE = 32,           /* of the cache */
+    HEAP_TRIM_REST = 4,             /* pause after a trim, as a multiple of its CPU time, ... */
+    HEAP_TRIM_LONG_US = 20 * 1000,  /* ... unless it took longer than this; ... */
+    HEAP_TRIM_LONG_REST = 20,       /* ... then this multiple */
+    HEAP_TRIM_BURST_MS = 10 * 1000, /* from a change to the trim of a small heap */
+    HEAP_TRIM_SMALL_BYTES = 64 * 1024 * 1024, /* a larger one is not trimmed then */
 };
 
 /* Embedded in its owner, which fills in the first part. */
@@ -50,10 +50,10 @@ struct heap_trim {
 
     struct clock *clock;
     struct timer timer;
-    struct timer burst; /* runs after a change */
-    uintptr_t heap_start;
-    size_t highest; /* size of the cache since it last shrank */
-    bool shrank;    /* recently: trimming is active */
+    struct timer burst;   /* runs after a change */
+    uintptr_t heap_start; /* its end at heap_trim_init() */
+    size_t highest;       /* size of the cache since it last shrank */
+    bool shrank;          /* recently: trimming is active */
     bool stopped;
     uint64_t changed_ms; /* when the size was last recorded */
     uint64_t hint_ms;    /* last call of heap_trim_hint() */

@@ -22,7 +22,7 @@
 enum {
     APPS = 100, /* distinct values of the label: a selector matches one pod in a hundred */
     NODES = 500,
-    NAME_MAX_LEN = 80,
+    NAME_MAX_LEN = 80, /* LIMIT: bytes of a name, with the NUL */
 };
 
 #define BEFORE_NAME "\"metadata\":{\"name\":\"" /* how each template begins */
